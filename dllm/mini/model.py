@@ -1,0 +1,262 @@
+"""The network of the embedded reader: an encoder whose keys and values a canvas of slots attends to.
+
+The prompt is encoded once and never sees the canvas, so its cache is exact. Every slot of the canvas ends as a pointer: at a
+position of the prompt, or at one of a few fixed words. Knows tensors. Does not know text.
+"""
+
+# E examples, W windows an example, T tokens a window, L = W*T positions, D draws (canvases) an example, N slots,
+# H heads, C width. Suffixes name the axes.
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+KINDS = ("span", "yes", "no", "sentences", "none")
+CHECK, KIND = 0, 1
+END, MASK = -1, -2  # canvas values that are no position
+Part = Literal["answer", "cite", "bridge"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderShape:
+    """Sizes of the network. The backbone's are those of MiniLM-L6; the canvas's are ours."""
+
+    vocabulary: int = 30522
+    width: int = 384
+    heads: int = 12
+    layers: int = 6
+    inner: int = 1536
+    positions: int = 512
+    answer: int = 14  # slots; a longer answer is given as whole sentences
+    cite: int = 4
+    bridge: int = 6
+
+    @property
+    def slots(self) -> int:
+        return 2 + self.answer + self.cite + self.bridge
+
+    def part(self, part: Part) -> slice:
+        """The slots of a part: check and kind come first, then answer, citations, bridge."""
+        begin = {"answer": 2, "cite": 2 + self.answer, "bridge": 2 + self.answer + self.cite}[part]
+        return slice(begin, begin + {"answer": self.answer, "cite": self.cite, "bridge": self.bridge}[part])
+
+
+class Encoded(NamedTuple):
+    """A prompt, read once: the cache the canvas attends to, and the states it points at."""
+
+    states_ELC: Tensor
+    keys: list[Tensor]  # one a layer, [E, H, L, C/H]
+    values: list[Tensor]
+    real_EL: Tensor  # bool: not padding
+    point_EL: Tensor  # bool: a first piece of a word of the evidence, where a span may begin
+    last_EL: Tensor  # bool: a last piece of a word, where a span may end
+    mark_EL: Tensor  # bool: a sentence or a title begins here
+    run_EL: Tensor  # int: how many positions from here on, this one included, are of the same text
+
+
+class Predicted(NamedTuple):
+    """What a pass over the canvas says. Log-probabilities of spans follow from `start` and `stop`:
+    log P(span from s of n tokens) = start[s] + sum of log(1 - σ(stop[j, s+j])) for j < n-1 + log σ(stop[n-1, s+n-1])."""
+
+    check_ED: Tensor  # logit: the committed answer is right
+    kind_EDK: Tensor
+    start_EDL: Tensor  # log-probability that the answer begins here
+    stop_EDAL: Tensor  # logit: the answer that has its j-th token here ends here
+    cite_EDML: Tensor  # log-probability of each mark for each citation slot, with END last: [..., L+1]
+    bridge_start_EDL: Tensor
+    bridge_stop_EDBL: Tensor
+    bridge_some_ED: Tensor  # logit: there is something more to look up
+
+
+class Layer(nn.Module):
+    """One post-norm transformer layer, as in BERT."""
+
+    def __init__(self, shape: ReaderShape) -> None:
+        super().__init__()
+        self.heads = shape.heads
+        self.qkv = nn.Linear(shape.width, 3 * shape.width)
+        self.mix = nn.Linear(shape.width, shape.width)
+        self.mix_norm = nn.LayerNorm(shape.width, eps=1e-12)
+        self.up = nn.Linear(shape.width, shape.inner)
+        self.down = nn.Linear(shape.inner, shape.width)
+        self.norm = nn.LayerNorm(shape.width, eps=1e-12)
+
+    def project(self, x_BTC: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        B, T, C = x_BTC.shape
+        q, k, v = self.qkv(x_BTC).view(B, T, 3, self.heads, C // self.heads).permute(2, 0, 3, 1, 4)
+        return q, k, v
+
+    def finish(self, x_BTC: Tensor, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+        mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).flatten(2)
+        x_BTC = self.mix_norm(x_BTC + self.mix(mixed))
+        out: Tensor = self.norm(x_BTC + self.down(F.gelu(self.up(x_BTC))))
+        return out
+
+
+class Reader(nn.Module):
+    """The whole network. `words` (the word embeddings) stay frozen and are not saved with the weights."""
+
+    def __init__(self, shape: ReaderShape) -> None:
+        super().__init__()
+        self.shape = shape
+        C = shape.width
+        self.words = nn.Embedding(shape.vocabulary, C)
+        self.places = nn.Embedding(shape.positions, C)
+        self.types = nn.Embedding(2, C)
+        self.marks = nn.Embedding(3, C)
+        self.embed_norm = nn.LayerNorm(C, eps=1e-12)
+        self.layers = nn.ModuleList(Layer(shape) for _ in range(shape.layers))
+        # The canvas.
+        self.slots = nn.Parameter(torch.randn(shape.slots, C) * 0.05)
+        self.special = nn.Parameter(torch.randn(2 + len(KINDS), C) * 0.02)  # mask, end, kinds
+        self.carry = nn.Linear(C, C)
+        self.canvas_norm = nn.LayerNorm(C, eps=1e-12)
+        self.head = nn.Sequential(nn.Linear(C, C), nn.GELU(), nn.LayerNorm(C))
+        self.check = nn.Linear(C, 1)
+        self.kind = nn.Linear(C, len(KINDS))
+        self.start_query, self.start_key = nn.Linear(C, C), nn.Linear(C, C)
+        self.stop_query, self.stop_key = nn.Linear(C, C), nn.Linear(C, C)
+        self.stop_bias = nn.Parameter(torch.zeros(()))
+        self.cite_query, self.cite_key = nn.Linear(C, C), nn.Linear(C, C)
+        self.cite_end = nn.Linear(C, 1)
+        self.bridge_query, self.bridge_stop_query = nn.Linear(C, C), nn.Linear(C, C)
+        self.bridge_some = nn.Linear(C, 1)
+        self.support = nn.Linear(C, 1)
+
+    def backbone(self) -> list[nn.Parameter]:
+        """The parameters that came from the encoder and want a small learning rate."""
+        parts = (self.places, self.types, self.embed_norm, self.layers)
+        return [p for part in parts for p in part.parameters()]
+
+    def encode(
+        self,
+        ids_EWT: Tensor,
+        marks_EWT: Tensor,
+        evidence_EWT: Tensor,
+        pointable_EWT: Tensor,
+        first_EWT: Tensor,
+        last_EWT: Tensor,
+        *,
+        pad: int,
+    ) -> Encoded:
+        """Reads prompts: one pass over every window, windows apart from each other."""
+        E, W, T = ids_EWT.shape
+        assert T <= self.shape.positions, f"a window of {T} tokens is longer than the encoder's {self.shape.positions}"
+        ids, real = ids_EWT.view(E * W, T), (ids_EWT != pad).view(E * W, T)
+        types = (evidence_EWT >= 0).long().view(E * W, T)
+        places = torch.arange(T, device=ids.device)
+        x = self.words(ids) + self.places(places) + self.types(types)
+        # Added to the sum before its norm, so that zero marks leave the pre-trained encoder as it was.
+        x = self.embed_norm(x + self.marks(marks_EWT.view(E * W, T)))
+        keys, values = [], []
+        for layer in self.layers:
+            q, k, v = layer.project(x)  # type: ignore[operator]
+            x = layer.finish(x, q, k, v, real[:, None, None, :])  # type: ignore[operator]
+            keys.append(_join(k, E, W))
+            values.append(_join(v, E, W))
+        pointable = pointable_EWT.flatten(1)
+        return Encoded(
+            x.view(E, W * T, -1),
+            keys,
+            values,
+            real.view(E, W * T),
+            pointable & first_EWT.flatten(1),
+            pointable & last_EWT.flatten(1),
+            (marks_EWT > 0).flatten(1),
+            run_lengths(evidence_EWT, pointable_EWT),
+        )
+
+    def predict(self, encoded: Encoded, canvas_EDN: Tensor) -> Predicted:
+        """One pass over canvases. A slot holds a position of the prompt, MASK, END, or (the kind slot) a kind's number."""
+        x_EDNC = self._run(encoded, canvas_EDN)
+        h = self.head(x_EDNC)
+        answer, cite, bridge = (h[:, :, self.shape.part(p)] for p in ("answer", "cite", "bridge"))
+        states, scale = encoded.states_ELC, self.shape.width**-0.5
+        start_key, stop_key = self.start_key(states), self.stop_key(states)
+        return Predicted(
+            self.check(h[:, :, CHECK]).squeeze(-1).float(),
+            self.kind(h[:, :, KIND]).float(),
+            _pointer(self.start_query(answer[:, :, 0]), start_key, scale, encoded.point_EL),
+            _affinity(self.stop_query(answer), stop_key, scale) + self.stop_bias,
+            self._cite(cite, states, scale, encoded.mark_EL),
+            _pointer(self.bridge_query(bridge[:, :, 0]), start_key, scale, encoded.point_EL),
+            _affinity(self.bridge_stop_query(bridge), stop_key, scale) + self.stop_bias,
+            self.bridge_some(h[:, :, self.shape.part("bridge").start]).squeeze(-1).float(),
+        )
+
+    def supports(self, encoded: Encoded) -> Tensor:
+        """Logits [E, L] that the sentence or title that begins at a mark supports an answer; elsewhere meaningless."""
+        out: Tensor = self.support(encoded.states_ELC).squeeze(-1).float()
+        return out
+
+    def _run(self, encoded: Encoded, canvas_EDN: Tensor) -> Tensor:
+        E, D, N = canvas_EDN.shape
+        x = self._embed(encoded, canvas_EDN).view(E, D * N, -1)
+        mask = _canvas_mask(encoded.real_EL, D, N)
+        for layer, past_k, past_v in zip(self.layers, encoded.keys, encoded.values, strict=True):
+            q, k, v = layer.project(x)  # type: ignore[operator]
+            x = layer.finish(x, q, torch.cat([past_k, k], 2), torch.cat([past_v, v], 2), mask)  # type: ignore[operator]
+        return x.view(E, D, N, -1)
+
+    def _embed(self, encoded: Encoded, canvas_EDN: Tensor) -> Tensor:
+        """A committed slot carries the state it points at, so that its neighbours can continue that span."""
+        E, D, N = canvas_EDN.shape
+        index = canvas_EDN.clamp(min=0).view(E, D * N, 1)
+        index = index.clamp(max=encoded.states_ELC.shape[1] - 1)
+        pointed = encoded.states_ELC.gather(1, index.expand(-1, -1, encoded.states_ELC.shape[2])).view(E, D, N, -1)
+        carried = self.carry(pointed)
+        masked, ended = (canvas_EDN == MASK)[..., None], (canvas_EDN == END)[..., None]
+        held = torch.where(masked, self.special[0], torch.where(ended, self.special[1], carried))
+        kind = self.special[2 + canvas_EDN[:, :, KIND].clamp(min=0, max=len(KINDS) - 1)]
+        kind = torch.where(masked[:, :, KIND], self.special[0], kind)
+        check = self.special[0].expand_as(kind)
+        held = torch.cat([check[:, :, None], kind[:, :, None], held[:, :, 2:]], 2)
+        out: Tensor = self.canvas_norm(self.slots + held)
+        return out
+
+    def _cite(self, h_EDMC: Tensor, states: Tensor, scale: float, mark_EL: Tensor) -> Tensor:
+        scores = _affinity(self.cite_query(h_EDMC), self.cite_key(states), scale)
+        scores = scores.masked_fill(~mark_EL[:, None, None, :], -1e4)
+        return torch.cat([scores, self.cite_end(h_EDMC).float()], -1).log_softmax(-1)
+
+
+def _join(x: Tensor, E: int, W: int) -> Tensor:
+    """[E*W, H, T, c] -> [E, H, W*T, c]: the canvas sees every window."""
+    EW, H, T, c = x.shape
+    return x.view(E, W, H, T, c).transpose(1, 2).reshape(E, H, W * T, c)
+
+
+def _affinity(q_EDMC: Tensor, k_ELC: Tensor, scale: float) -> Tensor:
+    return torch.einsum("edmc,elc->edml", q_EDMC * scale, k_ELC).float()
+
+
+def _pointer(q_EDC: Tensor, k_ELC: Tensor, scale: float, allowed_EL: Tensor) -> Tensor:
+    scores = torch.einsum("edc,elc->edl", q_EDC * scale, k_ELC).float()
+    return scores.masked_fill(~allowed_EL[:, None, :], -1e4).log_softmax(-1)
+
+
+def _canvas_mask(real_EL: Tensor, D: int, N: int) -> Tensor:
+    """[E, 1, D*N, L + D*N] bool: every slot sees the whole prompt and the slots of its own canvas only."""
+    E, L = real_EL.shape
+    own = torch.block_diag(*[torch.ones(N, N, dtype=torch.bool, device=real_EL.device)] * D)
+    prompt = real_EL[:, None, :].expand(E, D * N, L)
+    return torch.cat([prompt, own.expand(E, D * N, D * N)], -1)[:, None]
+
+
+def run_lengths(evidence_EWT: Tensor, pointable_EWT: Tensor) -> Tensor:
+    """How many positions from each on belong to the same text in the same window: [E, W*T], 0 where nothing may be pointed at.
+
+    >>> run_lengths(torch.tensor([[[-1, 0, 0, 1, 1]]]), torch.tensor([[[False, True, True, True, True]]]))
+    tensor([[0, 2, 1, 2, 1]])
+    """
+    runs = torch.zeros_like(evidence_EWT)
+    T = evidence_EWT.shape[-1]
+    for t in reversed(range(T)):
+        same = torch.zeros_like(runs[..., t])
+        if t + 1 < T:
+            same = torch.where(evidence_EWT[..., t] == evidence_EWT[..., t + 1], runs[..., t + 1], 0)
+        runs[..., t] = torch.where(pointable_EWT[..., t], same + 1, 0)
+    return runs.flatten(1)
