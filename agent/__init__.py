@@ -1,0 +1,60 @@
+"""Ask documents, get cited answers.
+
+    from remask.agent import Agent
+
+    agent = Agent.from_documents("handbook/")
+    answer = agent.ask("How many days of leave are there?")
+
+Each name is imported when it is first used: the program's help must not wait for numpy.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .agent import Agent
+    from .answer import Answer, Candidate, Citation, Doubt, Found, Hop, Refinement, RefinePass, Shown, Trace, Verdict
+    from .errors import AgentError, InvalidQuestion, ModelFailed
+    from .events import AnswerReady, CitationsFound, DraftMade, DraftRefined, Event, EvidenceFound, PassMade, StageBegan
+    from .options import AgentOptions
+    from .support import LexicalScorer, Scorer
+
+__all__ = [
+    "Agent",
+    "AgentError",
+    "AgentOptions",
+    "Answer",
+    "AnswerReady",
+    "Candidate",
+    "Citation",
+    "CitationsFound",
+    "Doubt",
+    "DraftMade",
+    "DraftRefined",
+    "Event",
+    "EvidenceFound",
+    "Found",
+    "Hop",
+    "InvalidQuestion",
+    "LexicalScorer",
+    "ModelFailed",
+    "PassMade",
+    "RefinePass",
+    "Refinement",
+    "Scorer",
+    "Shown",
+    "StageBegan",
+    "Trace",
+    "Verdict",
+]
+
+_HOMES = ("answer", "errors", "events", "options", "support", "agent")  # light ones first
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        for home in _HOMES:
+            module = import_module(f".{home}", __name__)
+            if name in vars(module):
+                return vars(module)[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

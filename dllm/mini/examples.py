@@ -146,9 +146,7 @@ def _sentences_of(piece: Piece, place: Place) -> list[int]:
     """The numbers of the sentences a place touches."""
     starts = piece.sentence_starts
     stop = place.first + place.length
-    return [
-        n for n, s in enumerate(starts) if s < stop and (n + 1 == len(starts) or starts[n + 1] > place.first)
-    ]
+    return [n for n, s in enumerate(starts) if s < stop and (n + 1 == len(starts) or starts[n + 1] > place.first)]
 
 
 def _bridges(

@@ -129,9 +129,7 @@ def _spans(positions: _Positions, places: Sequence[Place], longest: int) -> list
 
 def losses(reader: Reader, batch: Batch, *, pad: int, generator: torch.Generator) -> dict[str, Tensor]:
     """Mean losses by part; their sum is what to minimise."""
-    encoded = reader.encode(
-        batch.ids, batch.marks, batch.evidence, batch.pointable, batch.first, batch.last, pad=pad
-    )
+    encoded = reader.encode(batch.ids, batch.marks, batch.evidence, batch.pointable, batch.first, batch.last, pad=pad)
     E = batch.ids.shape[0]
     blank = torch.full((E, 1, reader.shape.slots), MASK, device=batch.ids.device)
     drafted = reader.predict(encoded, blank)
@@ -163,9 +161,7 @@ def part_losses(
         batch.bridge_at,
         batch.bridge_length,
     )
-    some = F.binary_cross_entropy_with_logits(
-        predicted.bridge_some_ED[:, 0], has_bridge.float(), reduction="none"
-    )
+    some = F.binary_cross_entropy_with_logits(predicted.bridge_some_ED[:, 0], has_bridge.float(), reduction="none")
     return {
         "answer": _mean(answer, has_answer),
         "kind": _mean(kind, masked[:, KIND]),
@@ -241,7 +237,7 @@ def corrupt(
 
 def _drawn(table_EAL: Tensor, generator: torch.Generator) -> list[tuple[int, int]]:
     """A span an example from the model's own distribution: position and length."""
-    E, A, L = table_EAL.shape
+    L = table_EAL.shape[2]
     p = table_EAL.flatten(1).float().softmax(1).cpu()
     p = torch.where(p.isfinite(), p, 0.0) + 1e-12
     picked = torch.multinomial(p, 1, generator=generator)[:, 0]
@@ -311,4 +307,3 @@ def _overlap(said: Sequence[int], gold: Sequence[int]) -> float:
             left.remove(token)
             shared += 1
     return 2 * shared / (len(said) + len(gold)) if said and gold else 0.0
-

@@ -16,7 +16,7 @@ def span_scores(start_RL: Tensor, stop_RAL: Tensor, last_RL: Tensor, run_RL: Ten
 
     A span stays inside one text and ends at the end of a word; the others are -inf.
     """
-    A, L = stop_RAL.shape[1:]
+    A = stop_RAL.shape[1]
     going = start_RL
     scores = []
     for j in range(A):

@@ -16,11 +16,12 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from ..errors import TrainingDataUnusable, WeightsUnusable
+from ..errors import WeightsUnusable
 from .layout import LayoutOptions, Words
 from .loss import Batch, collate, losses
 from .mixture import Composed, Composer, Source, batches, load_sources, read_mixture
 from .model import Reader, ReaderShape
+from .precision import Precision, use_bfloat16
 from .weights import load_words, new_reader, save_reader
 
 MIXTURE = Path(__file__).with_name("mixture.toml")
@@ -43,7 +44,7 @@ class TrainOptions:
     dev_seconds: float = 900.0
     seed: int = 0
     device: str = "cpu"
-    precision: str = "auto"  # "auto" measures, or "float32", "bfloat16"
+    precision: Precision = "auto"
     mixture: Path = MIXTURE
     layout: LayoutOptions = field(default_factory=LayoutOptions)
     shape: ReaderShape = field(default_factory=ReaderShape)
@@ -220,24 +221,3 @@ def rate_factor(share: float, warmup: float, cooldown: float) -> float:
         return max(share / warmup, 0.01)
     down = min(1.0, max(0.0, (share - (1 - cooldown)) / cooldown))
     return 1.0 - 0.97 * down
-
-
-def use_bfloat16(precision: str, device: torch.device) -> bool:
-    """Whether to compute in bfloat16: as told, or, for "auto", if a matrix product is at least 1.3 times as fast in it."""
-    if precision not in ("auto", "float32", "bfloat16"):
-        raise TrainingDataUnusable(f"precision {precision!r} is not one of auto, float32, bfloat16")
-    if precision != "auto":
-        return precision == "bfloat16"
-    if device.type != "cpu":
-        return True
-    return _product_seconds(torch.float32) > 1.3 * _product_seconds(torch.bfloat16)
-
-
-def _product_seconds(dtype: torch.dtype) -> float:
-    a, b = torch.ones(512, 384, dtype=dtype), torch.ones(384, 1536, dtype=dtype)
-    best = float("inf")
-    for _ in range(8):
-        begin = time.perf_counter()
-        a @ b
-        best = min(best, time.perf_counter() - begin)
-    return best

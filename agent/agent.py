@@ -1,0 +1,143 @@
+"""The agent: documents and a model in, cited answers out. Builds what a run needs; how it runs is in `run`."""
+
+import time
+import warnings
+from collections.abc import AsyncGenerator, Callable, Mapping
+from pathlib import Path
+
+from ..dllm.draft import Generator
+from ..retrieval.document import Document, Retriever, Scalar
+from ..retrieval.embed import Embedder
+from ..retrieval.index import Index
+from .answer import Answer
+from .background import in_thread
+from .errors import InvalidQuestion
+from .events import AnswerReady, Event
+from .gather import Documents, Gathering
+from .options import AgentOptions
+from .run import Events, Run, Tools
+from .support import LexicalScorer, Scorer
+
+Where = Mapping[str, Scalar]
+
+
+class Agent:
+    """Answers questions from documents, with citations, or abstains.
+
+    Keeps nothing between questions, so one agent may serve many callers as far as its retriever and its model may.
+
+        agent = Agent.from_documents("handbook/")
+        answer = agent.ask("How many days of leave are there?")
+        print(answer.text, answer.citations[0].quote)
+    """
+
+    def __init__(
+        self,
+        retriever: Retriever,
+        generator: Generator,
+        *,
+        documents: Callable[[str], Document] | None = None,
+        options: AgentOptions | None = None,
+        scorer: Scorer | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        """`documents` gives a document by its id, KeyError where there is none: with it every quotation is checked once
+        more against the whole document. `scorer` computes support, `clock` gives seconds."""
+        self.options = options or AgentOptions()
+        self.skipped: tuple[str, ...] = ()
+        """The files that `from_documents` could not read, with the reason."""
+        self._tools = Tools(
+            retriever=retriever,
+            generator=generator,
+            documents=documents,
+            options=self.options,
+            scorer=scorer or LexicalScorer(),
+            clock=clock,
+        )
+
+    @classmethod
+    def from_documents(
+        cls,
+        documents: Documents,
+        *,
+        generator: Generator | None = None,
+        embedder: Embedder | None = None,
+        options: AgentOptions | None = None,
+    ) -> "Agent":
+        """Indexes documents in memory: paths of files and folders, Documents, or records with a `text`.
+
+        Without a generator the embedded reader is loaded. A file that can't be read is left out with a warning, and
+        listed in `skipped`. Raises RetrievalError for what is no document.
+        """
+        gathering = Gathering(documents)
+        index = Index.create(gathering, embedder=embedder)
+        for line in gathering.skipped:
+            warnings.warn(f"left out: {line}", stacklevel=2)
+        agent = cls._over(index, generator, options)
+        agent.skipped = tuple(gathering.skipped)
+        return agent
+
+    @classmethod
+    def from_index(
+        cls,
+        path: Path | str,
+        *,
+        generator: Generator | None = None,
+        embedder: Embedder | None = None,
+        options: AgentOptions | None = None,
+    ) -> "Agent":
+        """Over an index in a folder. Raises RetrievalError where there is no sound one."""
+        return cls._over(Index.open(path, embedder=embedder), generator, options)
+
+    def ask(self, question: str, *, where: Where | None = None) -> Answer:
+        """The answer. `where` keeps to documents whose metadata has these values.
+
+        Raises InvalidQuestion, and ModelFailed where the model gave no draft.
+        """
+        return _last(self.stream(question, where=where))
+
+    def stream(self, question: str, *, where: Where | None = None) -> Events:
+        """What happens, as it happens, `AnswerReady` last. Closing it stops the model before its next pass."""
+        return Run(self._tools, checked(question), where).events()
+
+    async def aask(self, question: str, *, where: Where | None = None) -> Answer:
+        """`ask`, with every step in a worker thread."""
+        return [event async for event in self.astream(question, where=where) if isinstance(event, AnswerReady)][
+            -1
+        ].answer
+
+    def astream(self, question: str, *, where: Where | None = None) -> AsyncGenerator[Event, None]:
+        """`stream`, with every step in a worker thread. Closing or cancelling stops the model before its next pass."""
+        run = Run(self._tools, checked(question), where)
+        return in_thread(run.events)
+
+    @classmethod
+    def _over(cls, index: Index, generator: Generator | None, options: AgentOptions | None) -> "Agent":
+        return cls(index, generator or _embedded_reader(), documents=index.document, options=options)
+
+
+def checked(question: str) -> str:
+    """The question as it will be asked. Raises InvalidQuestion.
+
+    >>> checked(" Who? ")
+    'Who?'
+    """
+    if not isinstance(question, str):
+        raise InvalidQuestion(f"the question is {question!r}, which is no text. Pass a string")
+    # Half a surrogate pair, as a shell can hand over, would break every encoder behind.
+    whole = question.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip()
+    if not whole:
+        raise InvalidQuestion(f"the question is {question!r}, which says nothing. Ask in words, as in 'Who wrote it?'")
+    return whole
+
+
+def _last(events: Events) -> Answer:
+    answers = [event.answer for event in events if isinstance(event, AnswerReady)]
+    assert len(answers) == 1, "a run ends with one answer"
+    return answers[0]
+
+
+def _embedded_reader() -> Generator:
+    from ..dllm.mini.reader import EmbeddedReader  # brings torch
+
+    return EmbeddedReader.load()

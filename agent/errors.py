@@ -1,0 +1,25 @@
+"""What can go wrong when asking, sorted by what a caller can do about it.
+
+AgentError
+├── InvalidQuestion   the question can't be asked as given; nothing was searched and no model was run
+└── ModelFailed       the model gave no draft; `trace` says how far the run came. Its cause is the model's own error
+
+Trouble with documents and indexes stays `remask.retrieval`'s own error. An unanswerable question is no error: the
+answer abstains.
+"""
+
+from .answer import Trace
+
+
+class AgentError(Exception):
+    """Any trouble with asking that a user can mend."""
+
+
+class InvalidQuestion(AgentError):
+    pass
+
+
+class ModelFailed(AgentError):
+    def __init__(self, message: str, trace: Trace) -> None:
+        super().__init__(message)
+        self.trace = trace

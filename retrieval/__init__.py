@@ -1,0 +1,63 @@
+"""Documents in, found passages out, each with its exact place in its document. Importing this loads no model library.
+
+index, changes = build(documents, "my-index")
+for hit in index.search("Who may cancel?", k=5):
+    print(hit.score, hit.passage.title, index.document(hit.passage.document_id).text[hit.passage.start:])
+"""
+
+from .document import Document, Hit, Passage, Ranked, Retriever, Scalar, Span
+from .doubles import HashEmbedder
+from .embed import Embedder, SentenceTransformerEmbedder, default_embedder, load_embedder
+from .errors import (
+    DocumentUnreadable,
+    EmbedderUnavailable,
+    IndexBusy,
+    IndexUnusable,
+    InvalidDocuments,
+    RetrievalError,
+)
+from .hybrid import FusionOptions, HybridRetriever, Mode, Where
+from .index import Changes, Index, Splitter, build
+from .lexical import LexicalOptions
+from .progress import Progress, bar
+from .split import SplitOptions, passage_from_sentences, split
+from .update import indexed_text
+from .words import ENGLISH_STOP_WORDS, WordOptions
+
+__all__ = [
+    "ENGLISH_STOP_WORDS",
+    "Changes",
+    "Document",
+    "DocumentUnreadable",
+    "Embedder",
+    "EmbedderUnavailable",
+    "FusionOptions",
+    "HashEmbedder",
+    "Hit",
+    "HybridRetriever",
+    "Index",
+    "IndexBusy",
+    "IndexUnusable",
+    "InvalidDocuments",
+    "LexicalOptions",
+    "Mode",
+    "Passage",
+    "Progress",
+    "Ranked",
+    "RetrievalError",
+    "Retriever",
+    "Scalar",
+    "SentenceTransformerEmbedder",
+    "Span",
+    "SplitOptions",
+    "Splitter",
+    "Where",
+    "WordOptions",
+    "bar",
+    "build",
+    "default_embedder",
+    "indexed_text",
+    "load_embedder",
+    "passage_from_sentences",
+    "split",
+]

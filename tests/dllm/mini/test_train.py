@@ -1,0 +1,125 @@
+"""Training: it learns, it can be killed and resumed, and bad data is named."""
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from remask.dllm.errors import TrainingDataUnusable, WeightsUnusable
+from remask.dllm.mini.loss import collate
+from remask.dllm.mini.mixture import Composer, batches, load_sources, read_mixture
+from remask.dllm.mini.model import END, KINDS, ReaderShape
+from remask.dllm.mini.train import Trainer, TrainOptions
+from remask.dllm.mini.weights import load_reader, load_words
+
+from .rows import row, write_rows
+
+MIXTURE = '[[source]]\nfile = "rows.jsonl.gz"\nweight = 1.0\ndistractors = 0.5\n'
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    write_rows(tmp_path / "rows.jsonl.gz", [row(n) for n in range(120)])
+    (tmp_path / "mixture.toml").write_text(MIXTURE, encoding="utf-8")
+    return tmp_path
+
+
+def options(data: Path, **changes: object) -> TrainOptions:
+    values: dict[str, object] = {"mixture": data / "mixture.toml", "batch_tokens": 512, "total_tokens": 20_000}
+    return TrainOptions(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def test_the_loss_falls_on_a_small_task(data: Path) -> None:
+    trainer = Trainer(data, data / "run", options(data, total_tokens=12_000))
+    rows: list[dict[str, float]] = []
+    trainer.run(seconds=120, report=rows.append)
+    assert math.isfinite(rows[-1]["answer"])
+    with torch.no_grad():
+        fresh = Trainer(data, data / "other", options(data))
+        sources, shape = trainer.sources, trainer.options.shape
+        composer = Composer(trainer.words, trainer.options.layout, 5)
+        batch = collate(next(batches(sources, composer, tokens=512)), shape, pad=trainer.words.pad)
+        from remask.dllm.mini.loss import losses
+
+        def answer_loss(t: Trainer) -> float:
+            generator = torch.Generator().manual_seed(0)
+            return float(losses(t.reader, batch, pad=t.words.pad, generator=generator)["answer"])
+
+        assert answer_loss(trainer) < 0.8 * answer_loss(fresh)
+
+
+def test_a_batch_points_at_the_gold_tokens_whatever_the_padding(data: Path) -> None:
+    words, shape = load_words(), ReaderShape()
+    sources = load_sources(read_mixture(data / "mixture.toml"), data, words, TrainOptions().layout, shape.answer)
+    composer = Composer(words, TrainOptions().layout, 1)
+    for _, composed in zip(range(10), batches(sources, composer, tokens=600), strict=False):
+        batch = collate(composed, shape, pad=words.pad)
+        ids = batch.ids.flatten(1)
+        for e, right in enumerate(batch.right):
+            for at, length in zip(batch.answer_at[e].tolist(), batch.answer_length[e].tolist(), strict=True):
+                if at >= 0:
+                    assert tuple(ids[e, at : at + length].tolist()) in right
+            assert batch.kind[e] == KINDS.index("span")
+            cited = [c for c in batch.cite_at[e].tolist() if c != END]
+            assert all(batch.marks.flatten(1)[e, c] == 1 for c in cited)
+            assert batch.support[e].nonzero()[:, 0].tolist() == sorted(cited)
+
+
+def test_a_resumed_run_goes_on_where_it_stood(data: Path) -> None:
+    first = Trainer(data, data / "run", options(data))
+    first.run(seconds=3, report=lambda row: None)
+    again = Trainer(data, data / "run", options(data))
+    assert again.progress.step == first.progress.step > 0
+    assert again.progress.restarts == 1
+    for (name, mine), (_, theirs) in zip(again._trained(), first._trained(), strict=True):
+        assert torch.equal(mine, theirs), name
+        assert torch.equal(again.optimizer.state[mine]["exp_avg"], first.optimizer.state[theirs]["exp_avg"])
+
+
+def test_a_run_killed_at_any_moment_can_be_resumed(data: Path) -> None:
+    code = (
+        "from pathlib import Path; from remask.dllm.mini.train import *; import sys; d = Path(sys.argv[1]);"
+        "t = Trainer(d, d / 'run', TrainOptions(mixture=d / 'mixture.toml', batch_tokens=256, save_seconds=0.0));"
+        "t.run(seconds=60, report=lambda r: None)"
+    )
+    for wait in (0.05, 0.4):
+        child = subprocess.Popen([sys.executable, "-c", code, str(data)], env={**os.environ, "OMP_NUM_THREADS": "1"})
+        deadline = time.monotonic() + 60
+        while not (data / "run" / "state.json").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(wait)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        resumed = Trainer(data, data / "run", options(data))
+        assert resumed.progress.step > 0
+        assert load_reader(data / "run" / "reader.safetensors").reader.shape == ReaderShape()
+
+
+def test_a_missing_file_and_a_wrong_mixture_are_named(data: Path) -> None:
+    (data / "mixture.toml").write_text(MIXTURE.replace("rows", "gone"), encoding="utf-8")
+    with pytest.raises(TrainingDataUnusable, match=r"lacks gone\.jsonl\.gz"):
+        Trainer(data, data / "run", options(data))
+    (data / "mixture.toml").write_text("[[source]]\nfile = 'x'\nweight = -1\n", encoding="utf-8")
+    with pytest.raises(TrainingDataUnusable, match=r"mixture\.toml.*weight"):
+        Trainer(data, data / "run", options(data))
+
+
+def test_a_damaged_checkpoint_says_how_to_start_anew(data: Path) -> None:
+    Trainer(data, data / "run", options(data)).save()
+    path = data / "run" / "checkpoint.safetensors"
+    path.write_bytes(path.read_bytes()[:1000])
+    with pytest.raises(WeightsUnusable, match="Move it away"):
+        Trainer(data, data / "run", options(data))
+
+
+def test_the_log_is_one_json_object_a_line(data: Path) -> None:
+    trainer = Trainer(data, data / "run", options(data))
+    trainer.run(seconds=1, report=lambda row: None)
+    lines = (data / "run" / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    assert {"step", "tokens", "answer"} <= set(json.loads(lines[0]))
