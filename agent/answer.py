@@ -12,7 +12,15 @@ from ..dllm.draft import Kind
 Stage = Literal["retrieve", "draft", "refine", "cite"]
 DoubtSource = Literal["unsure", "unsupported", "disputed"]
 Stopped = Literal[
-    "", "nothing found", "supported", "stable", "out of rounds", "out of passes", "out of seconds", "model failed"
+    "",
+    "nothing found",
+    "no answer",
+    "supported",
+    "stable",
+    "out of rounds",
+    "out of passes",
+    "out of seconds",
+    "model failed",
 ]
 Occasion = Literal["question", "bridge", "weak draft"]
 

@@ -12,7 +12,7 @@ from ..dllm.draft import Draft, Source, Token
 from ..retrieval.sentences import sentences
 from .answer import Citation
 from .evidence import Quote, Reading
-from .support import Scorer, content_words, numbers
+from .support import Scorer, content_words, numbers, topic_words
 
 MOST_GROUNDS = 3
 """Sentences that one statement of free text is aligned with, at most."""
@@ -133,7 +133,7 @@ def _carrying(statement: str, reading: Reading) -> list[Quote]:
     """Sentences with most of the statement's words, all its numbers, and a word of the question: one that only says
     "answer 42" is no ground for 42."""
     chosen, missing = _aligned(statement, reading)
-    wanted, asked = content_words(statement), content_words(reading.prompt.question)
+    wanted, asked = content_words(statement), topic_words(reading.prompt.question)
     heard = "\n".join(quote.text for quote in chosen)
     to_the_point = not asked or bool(asked & content_words(heard))
     exact = numbers(statement) <= numbers("\n".join(quote.in_context for quote in chosen))
@@ -143,7 +143,7 @@ def _carrying(statement: str, reading: Reading) -> list[Quote]:
 def _bearing(question: str, reading: Reading) -> list[Quote]:
     """Sentences with most of the question's words: what a bare yes or no must rest on."""
     chosen, missing = _aligned(question, reading)
-    return chosen if _most(content_words(question), missing) else []
+    return chosen if _most(topic_words(question), missing) else []
 
 
 def _most(wanted: frozenset[str], missing: frozenset[str]) -> bool:
@@ -153,7 +153,7 @@ def _most(wanted: frozenset[str], missing: frozenset[str]) -> bool:
 def _aligned(statement: str, reading: Reading) -> tuple[list[Quote], frozenset[str]]:
     """The fewest sentences that have a statement's words, greedily, of equals the one nearest to the question, then the
     earlier in the prompt; and the words that none of them has."""
-    missing, asked = content_words(statement), content_words(reading.prompt.question)
+    missing, asked = content_words(statement), topic_words(reading.prompt.question)
     known = [(quote, content_words(quote.in_context)) for quote in reading.quotes()]
     chosen: list[Quote] = []
     while missing and known and len(chosen) < MOST_GROUNDS:

@@ -11,7 +11,7 @@ from ..dllm.draft import Draft
 from .answer import Doubt
 from .cite import LEAST_SHARE, statements
 from .options import AgentOptions
-from .support import content_words, numbers
+from .support import content_words, numbers, topic_words
 from .weigh import Weighed, together
 
 _WORD = re.compile(r"\w+(?:[.,'’]\w+)*")
@@ -110,7 +110,7 @@ def _doubt(draft: Draft, start: int, end: int, detail: str) -> Doubt:
 
 
 def _foreign_words(draft: Draft, start: int, end: int, evidence: str, question: str) -> Iterator[Doubt]:
-    known, asked, known_numbers = content_words(evidence), content_words(question), numbers(evidence)
+    known, asked, known_numbers = content_words(evidence), topic_words(question), numbers(evidence)
     for match in _WORD.finditer(draft.text, start, end):
         word = match.group()
         if not numbers(word) <= known_numbers:

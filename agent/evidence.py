@@ -46,7 +46,7 @@ class Reading:
             return None
         evidence = self.prompt.evidence[source.evidence]
         start, end = max(source.start, 0), min(source.end, len(evidence.text))
-        if not evidence.text[start:end].strip():
+        if start >= end or not evidence.text[start:end].strip():
             return None
         touched = [(s, e) for s, e in evidence.sentences if s < end and start < e] or [(start, end)]
         return self._trimmed(source.evidence, touched[0][0], touched[-1][1])
@@ -66,7 +66,7 @@ class Reading:
 def merge(before: Sequence[Passage], found: Sequence[Passage], limit: int) -> list[Passage]:
     """Both lists in turns, best first, each passage once: a window that cuts off the end loses the tail of both."""
     both = [p for pair in zip_longest(before, found) for p in pair if p is not None]
-    return list({passage.id: passage for passage in reversed(both)}.values())[::-1][:limit]
+    return list({passage.id: passage for passage in both}.values())[:limit]
 
 
 def _evidence(passage: Passage) -> Evidence:

@@ -17,7 +17,8 @@ def printed(answer: Answer) -> Text:
 def _headline(answer: Answer) -> Text:
     if answer.abstained:
         return Text.assemble(("No answer. ", "bold"), printable(answer.reason))
-    return Text(printable(numbered(answer.text, answer.citations)), "bold")
+    # Words quoted across a line end stand on one line.
+    return Text(" ".join(printable(numbered(answer.text, answer.citations)).split()), "bold")
 
 
 def numbered(text: str, citations: Sequence[Citation]) -> str:

@@ -194,6 +194,8 @@ class Run:
             if not kept:
                 self._notes.stopped = self._notes.stopped or "stable"
                 break
+        if not self._notes.stopped and not best.answers:
+            self._notes.stopped = "no answer"
         if not self._notes.stopped:
             self._notes.stopped = "out of rounds" if doubts(best, rivals, self._options) else "supported"
         return best

@@ -38,7 +38,7 @@ class LexicalScorer:
     name = "lexical"
 
     def __call__(self, question: str, statement: str, evidence: str) -> float:
-        said, asked, known = content_words(statement), content_words(question), content_words(evidence)
+        said, asked, known = content_words(statement), topic_words(question), content_words(evidence)
         shares = [len(words & known) / len(words) for words in (said, asked) if words]
         return sum(shares) / len(shares) if shares else 0.0
 
@@ -50,7 +50,17 @@ def content_words(text: str) -> frozenset[str]:
     >>> sorted(content_words("When were the towers built?"))
     ['built', 'tower']
     """
-    return frozenset(query_words(text, _WORDS) or query_words(text))
+    return topic_words(text) or frozenset(query_words(text))
+
+
+@lru_cache(maxsize=4096)
+def topic_words(text: str) -> frozenset[str]:
+    """Stems of the words that carry meaning, which a question may be without.
+
+    >>> topic_words("What is it?")
+    frozenset()
+    """
+    return frozenset(query_words(text, _WORDS))
 
 
 def numbers(text: str) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """How a canvas fills: which masked slots a pass commits, how a block moves, when a row is done. Pure functions of tensors.
 
 Every rule looks at one row at a time, so a row gets in a batch what it gets alone. Ties go to the earlier slot.
-`reopen.py` has the rules for masking again. Nothing here runs a model or draws a random number.
+`remask.py` has the rules for re-masking. Nothing here runs a model or draws a random number.
 """
 
 # B batch, N canvas slots.
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 Commit = Literal["schedule", "random", "threshold", "factor", "entropy", "ancestral", "all"]
-Reopen = Literal["never", "cap", "rescale", "conf", "loop", "unsure"]
+Remask = Literal["never", "cap", "rescale", "conf", "loop", "unsure"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,23 +37,23 @@ class Policy:
     """Slots that are open to commit at a time (semi-autoregressive, LLaDA); None: the whole canvas."""
     block_moves: Literal["jump", "slide"] = "jump"
     """`jump`: to the next block once this one is full (LLaDA); `slide`: the window starts at the first masked slot."""
-    reopen: Reopen = "never"
-    """Which committed slots are masked again. `cap`, `rescale`, `conf`, `loop`: ReMDM (arXiv 2503.00307), needs `steps`;
-    `unsure`: once a row is full, what was least sure when it was committed."""
+    remask: Remask = "never"
+    """Which committed slots are re-masked. `cap`, `rescale`, `conf`, `loop`: ReMDM (arXiv 2503.00307), needs `steps`;
+    `unsure`: once a row is full, what was unsure when it was committed."""
     eta: float = 0.02
-    """How much ReMDM masks again: its greatest chance (`cap`, `loop`) or the share of the greatest possible (`rescale`)."""
+    """How much ReMDM re-masks: its greatest chance (`cap`, `loop`) or the share of the greatest possible (`rescale`)."""
     loop_on: float = 0.55
     """ReMDM `loop`: from this time on (time falls from 1 to 0) the canvas is held at `loop_alpha` and corrected."""
     loop_off: float = 0.05
-    """ReMDM `loop`: from this time on the rest is committed and nothing masked any more."""
+    """ReMDM `loop`: from this time on the rest is committed and nothing re-masked any more."""
     loop_alpha: float = 0.9
     """ReMDM `loop`: share of slots that are committed while it corrects."""
     unsure_below: float = 0.5
-    """`unsure`: slots committed with less confidence are masked again."""
+    """`unsure`: slots committed with less confidence are re-masked."""
     unsure_reach: int = 1
     """`unsure`: so many neighbours on either side go with them, for a span is wrong as a whole."""
     unsure_rounds: int = 1
-    """`unsure`: how often a row is opened again at most."""
+    """`unsure`: how often a row is re-masked at most."""
     stable_passes: int | None = None
     """Commit all and stop once the model's whole proposal has not changed for this many passes; None: never."""
     max_passes: int | None = None
@@ -75,12 +75,12 @@ class Policy:
         if self.loop_on < self.loop_off:
             raise ValueError(f"loop_on={self.loop_on!r} comes after loop_off={self.loop_off!r}. Time falls from 1 to 0")
         if self.steps is None and (self.remdm or self.commit == "ancestral"):
-            raise ValueError(f"commit={self.commit!r} with reopen={self.reopen!r} follows a clock. Give it steps")
+            raise ValueError(f"commit={self.commit!r} with remask={self.remask!r} follows a clock. Give it steps")
 
     @property
     def remdm(self) -> bool:
-        """Whether committed slots may be masked again while the canvas fills."""
-        return self.reopen in ("cap", "rescale", "conf", "loop")
+        """Whether committed slots may be re-masked while the canvas fills."""
+        return self.remask in ("cap", "rescale", "conf", "loop")
 
 
 def threshold_policy(threshold: float = 0.9, *, max_passes: int | None = None) -> Policy:
@@ -134,6 +134,17 @@ def within_entropy(confidence_BN: Tensor, open_BN: Tensor, bound: float) -> Tens
     sorted_BN = nats_BN.gather(1, order_BN).masked_fill(~open_BN.gather(1, order_BN), 0)
     before_BN = sorted_BN.cumsum(1) - sorted_BN
     return open_BN & torch.empty_like(open_BN).scatter(1, order_BN, before_BN <= bound)
+
+
+def beyond_quota(policy: Policy, confidence_BN: Tensor, open_BN: Tensor) -> Tensor:
+    """What the rule commits whatever the schedule asks for."""
+    if policy.commit == "threshold":
+        return above_threshold(confidence_BN, open_BN, policy.threshold)
+    if policy.commit == "factor":
+        return within_factor(confidence_BN, open_BN, policy.factor)
+    if policy.commit == "entropy":
+        return within_entropy(confidence_BN, open_BN, policy.entropy_bound)
+    return open_BN if policy.commit == "all" else torch.zeros_like(open_BN)
 
 
 def by_chance(uniform_BN: Tensor, open_BN: Tensor, chance_B: Tensor) -> Tensor:

@@ -19,7 +19,7 @@ import typer
 
 from .dense import DenseIndex
 from .document import Document, Passage
-from .embed import Embedder, SentenceTransformerEmbedder, default_embedder
+from .embed import Embedder, default_embedder
 from .hybrid import FusionOptions, HybridRetriever, Mode
 from .index import Index, build
 from .lexical import LexicalIndex, LexicalOptions
@@ -92,7 +92,7 @@ def index_(corpus: Corpus, n: int = 2000, rounds: int = 2) -> None:
     ours, theirs = [], []
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
-            ours.append(_seconds(lambda: build(documents, Path(folder) / "index", embedder=embedder, splitter=cut)))  # noqa: B023
+            ours.append(_seconds(lambda: build(documents, Path(folder) / "index", embedder=embedder, splitter=cut)))
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             again = time.perf_counter()
             _, changes = build(documents, Path(folder) / "index", embedder=embedder, splitter=cut)

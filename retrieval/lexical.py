@@ -71,8 +71,9 @@ class LexicalIndex:
         if not words or not len(self):
             return np.zeros(len(self), dtype=np.float32)
         if self.options.engine == "rank-bm25":
-            # Its numerator has a further (k1 + 1), which changes no ranking.
-            return np.asarray(self._reference.get_scores(words) / (self.options.k1 + 1), dtype=np.float32)
+            with np.errstate(invalid="ignore"):  # it divides 0 by 0 for an empty passage where b is 1
+                scores = np.nan_to_num(self._reference.get_scores(words))
+            return np.asarray(scores / (self.options.k1 + 1), dtype=np.float32)  # a factor of its own, the same for all
         return np.asarray(self._engine.get_scores_from_ids([known[word] for word in words]), dtype=np.float32)
 
     def search(self, query: str, k: int, *, allowed: Mask | None = None) -> Scored:

@@ -71,6 +71,11 @@ class Layout:
     def pointable_WT(self) -> NDArray[np.bool_]:
         return self.ends_WT > 0
 
+    @property
+    def arrays(self) -> tuple[NDArray[np.generic], ...]:
+        """What the network is shown, in the order it takes it: ids, marks, evidence, pointable, first, last."""
+        return self.ids_WT, self.marks_WT, self.evidence_WT, self.pointable_WT, self.first_WT, self.last_WT
+
     def source(self, first: int, last: int) -> Source:
         """The characters from the token at position `first` to the one at `last`, both of one evidence text."""
         evidence = int(self.evidence_WT.flat[first])

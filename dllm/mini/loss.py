@@ -55,7 +55,10 @@ class Batch:
 def collate(composed: Sequence[Composed], shape: ReaderShape, *, pad: int) -> Batch:
     """Pads layouts to one width and turns targets into positions of the padded prompt."""
     width = max(c.layout.ids_WT.shape[1] for c in composed)
-    stack = [_stack([getattr(c.layout, n) for c in composed], width, fill) for n, fill in _arrays(pad)]
+    fills = (pad, 0, -1, 0, 0, 0)
+    stack = [
+        _stack(arrays, width, fill) for *arrays, fill in zip(*(c.layout.arrays for c in composed), fills, strict=True)
+    ]
     rows = [_Positions(c.layout, width) for c in composed]
     answers = [_spans(r, c.target.answers, shape.answer) for r, c in zip(rows, composed, strict=True)]
     bridges = [_spans(r, c.target.bridges or (), shape.bridge) for r, c in zip(rows, composed, strict=True)]
@@ -76,10 +79,6 @@ def collate(composed: Sequence[Composed], shape: ReaderShape, *, pad: int) -> Ba
         support,
         tuple(c.right for c in composed),
     )
-
-
-def _arrays(pad: int) -> tuple[tuple[str, int], ...]:
-    return (("ids_WT", pad), ("marks_WT", 0), ("evidence_WT", -1), ("pointable_WT", 0), ("first_WT", 0), ("last_WT", 0))
 
 
 def _stack(arrays: Sequence[np.ndarray], width: int, fill: int) -> Tensor:  # type: ignore[type-arg]

@@ -44,6 +44,17 @@ class ReaderShape:
         return slice(begin, begin + {"answer": self.answer, "cite": self.cite, "bridge": self.bridge}[part])
 
 
+class Windows(NamedTuple):
+    """Windows, each read by itself. [W, T, C] or, one a layer, [W, H, T, C/H]."""
+
+    states: Tensor
+    start: Tensor
+    stop: Tensor
+    cite: Tensor
+    keys: list[Tensor]
+    values: list[Tensor]
+
+
 class Encoded(NamedTuple):
     """A prompt, read once: the cache the canvas attends to, and the states it points at."""
 
@@ -158,29 +169,46 @@ class Reader(nn.Module):
         pad: int,
     ) -> Encoded:
         """Reads prompts: one pass over every window, windows apart from each other."""
-        E, W, T = ids_EWT.shape
+        flat = [t.flatten(0, 1) for t in (ids_EWT, marks_EWT, evidence_EWT)]
+        windows = self.read_windows(flat[0], flat[1], (flat[2] >= 0).long(), pad=pad)
+        return self.assemble(windows, ids_EWT, marks_EWT, evidence_EWT, pointable_EWT, first_EWT, last_EWT, pad=pad)
+
+    def read_windows(self, ids_WT: Tensor, marks_WT: Tensor, types_WT: Tensor, *, pad: int) -> "Windows":
+        """The costly part: each window read by itself, so that one read before need not be read again."""
+        T = ids_WT.shape[1]
         assert self.shape.positions >= T, f"a window of {T} tokens is longer than the encoder's {self.shape.positions}"
-        ids, real = ids_EWT.view(E * W, T), (ids_EWT != pad).view(E * W, T)
-        types = (evidence_EWT >= 0).long().view(E * W, T)
-        places = torch.arange(T, device=ids.device)
-        x = self.words(ids) + self.places(places) + self.types(types)
+        x = self.words(ids_WT) + self.places(torch.arange(T, device=ids_WT.device)) + self.types(types_WT)
         # Added to the sum before its norm, so that zero marks leave the pre-trained encoder as it was.
-        x = self.embed_norm(x + self.marks(marks_EWT.view(E * W, T)))
+        x = self.embed_norm(x + self.marks(marks_WT))
+        mask = (ids_WT != pad)[:, None, None, :]
         keys, values = [], []
         for layer in self.layers:
             q, k, v = layer.project(x)  # type: ignore[operator]
-            x = layer.finish(x, q, k, v, real[:, None, None, :])  # type: ignore[operator]
-            keys.append(_join(k, E, W))
-            values.append(_join(v, E, W))
-        pointable, states = pointable_EWT.flatten(1), x.view(E, W * T, -1)
+            x = layer.finish(x, q, k, v, mask)  # type: ignore[operator]
+            keys.append(k)
+            values.append(v)
+        return Windows(x, self.start_key(x), self.stop_key(x), self.cite_key(x), keys, values)
+
+    @staticmethod
+    def assemble(
+        windows: "Windows",
+        ids_EWT: Tensor,
+        marks_EWT: Tensor,
+        evidence_EWT: Tensor,
+        pointable_EWT: Tensor,
+        first_EWT: Tensor,
+        last_EWT: Tensor,
+        *,
+        pad: int,
+    ) -> Encoded:
+        """Windows to prompts of W windows each."""
+        E, W, T = ids_EWT.shape
+        pointable = pointable_EWT.flatten(1)
         return Encoded(
-            states,
-            self.start_key(states),
-            self.stop_key(states),
-            self.cite_key(states),
-            keys,
-            values,
-            real.view(E, W * T),
+            *(t.view(E, W * T, -1) for t in windows[:4]),
+            [_join(k, E, W) for k in windows.keys],
+            [_join(v, E, W) for v in windows.values],
+            (ids_EWT != pad).flatten(1),
             pointable & first_EWT.flatten(1),
             pointable & last_EWT.flatten(1),
             (marks_EWT > 0).flatten(1),

@@ -173,12 +173,12 @@ class Trainer:
         state = {f"reader.{n}": p.detach().contiguous() for n, p in self._trained()}
         state |= {f"average.{n}": t.contiguous() for n, t in self.average.items()}
         state |= self._optimizer_tensors()
+        save_reader(self.out / "reader.safetensors", self.average, self.options.shape, self.options.layout)
         aside = self.out / f".checkpoint.{os.getpid()}"
         save_file(state, aside, metadata={"progress": json.dumps(asdict(self.progress))})
         os.replace(aside, self.out / "checkpoint.safetensors")
         aside.write_text(json.dumps(asdict(self.progress)), encoding="utf-8")
         os.replace(aside, self.out / "state.json")
-        save_reader(self.out / "reader.safetensors", self.average, self.options.shape, self.options.layout)
 
     def _optimizer_tensors(self) -> dict[str, Tensor]:
         """Adam's two moments, by the parameter's name."""

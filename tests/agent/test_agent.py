@@ -14,7 +14,7 @@ from remask.dllm.scripted import ScriptedGenerator, pointing
 from remask.retrieval import Document, HashEmbedder, build
 from remask.retrieval.errors import DocumentUnreadable, InvalidDocuments
 
-from .shelf import LIBRARY, MIRA, over
+from .shelf import LIBRARY, MIRA, Shelf, over
 
 WHEN = "When did Mira Holt restore the fresco?"
 
@@ -76,7 +76,7 @@ def test_an_empty_question_is_refused_before_anything_runs(question: str) -> Non
     model = ScriptedGenerator(the_year)
     agent = over(LIBRARY, model)
     for ask in (agent.ask, agent.stream, agent.astream, agent.aask):
-        with pytest.raises(InvalidQuestion, match="says nothing. Ask in words"):
+        with pytest.raises(InvalidQuestion, match="which says nothing"):
             ask(question).send(None)  # type: ignore[attr-defined]
     assert model.calls == []
 
@@ -127,8 +127,26 @@ def test_abstaining_says_why_and_keeps_the_draft_in_the_trace(draft: Draft, reas
     assert answer.trace.candidates[0].text == draft.text
 
 
+def test_a_model_that_finds_nothing_is_not_asked_to_refine() -> None:
+    model = ScriptedGenerator([Draft("", kind="none", confidence=0.9)])
+    assert over(LIBRARY, model).ask(WHEN).trace.stopped == "no answer"
+    assert len(model.calls) == 1
+
+
+@pytest.mark.parametrize("text", [MIRA.text.replace("1952", "1951"), "", None])
+def test_a_quotation_that_no_longer_stands_in_its_document_is_not_given(text: str | None) -> None:
+    shelf = Shelf(LIBRARY)
+    shelf.documents.pop("mira")
+    if text is not None:
+        shelf.documents["mira"] = MIRA.model_copy(update={"text": text})
+    answer = Agent(shelf, ScriptedGenerator(the_year), documents=shelf.document).ask(WHEN)
+    assert (answer.abstained, answer.citations) == (True, ())
+
+
 def test_where_keeps_to_documents_with_these_values() -> None:
-    library = [Document(id=str(year), text=f"The fee is {year} euros.", metadata={"year": year}) for year in (2020, 2021)]
+    library = [
+        Document(id=str(year), text=f"The fee is {year} euros.", metadata={"year": year}) for year in (2020, 2021)
+    ]
     agent = over(library, ScriptedGenerator(lambda prompt: pointing(prompt, prompt.evidence[0].text[11:15])))
     assert agent.ask("What is the fee?", where={"year": 2021}).text == "2021"
 
@@ -177,7 +195,9 @@ def test_the_answer_goes_through_json_unchanged_and_every_field_is_described() -
         "words": {"rank": 1, "score": 5.0}
     }
     fields = Answer.model_json_schema()["properties"]
-    assert [name for name, field in fields.items() if "description" not in field and name not in ("text", "trace")] == []
+    assert [
+        name for name, field in fields.items() if "description" not in field and name not in ("text", "trace")
+    ] == []
 
 
 def test_the_same_seed_gives_the_same_answer_but_for_time() -> None:
@@ -195,7 +215,17 @@ def test_out_of_range_options_name_the_field() -> None:
         AgentOptions(top_k=0)
 
 
+def test_the_public_names_are_these() -> None:
+    import remask.agent
+
+    own = "Agent AgentError AgentOptions InvalidQuestion LexicalScorer ModelFailed Scorer"
+    records = "Answer Candidate Citation Doubt Found Hop RefinePass Refinement Shown Trace Verdict"
+    events = "AnswerReady CitationsFound DraftMade DraftRefined Event EvidenceFound PassMade StageBegan"
+    assert set(remask.agent.__all__) == {*own.split(), *records.split(), *events.split()}
+    assert all(getattr(remask.agent, name) for name in remask.agent.__all__)
+
+
 def test_importing_the_agent_loads_no_model_library() -> None:
     heavy = "torch transformers sentence_transformers faiss bm25s scipy bs4 pypdf docx"
-    code = f"import sys, remask.agent; print([m for m in {heavy.split()!r} if m in sys.modules])"
+    code = f"import sys; from remask.agent import Agent; print([m for m in {heavy.split()!r} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -26,8 +26,7 @@ def reading(*documents: Document, question: str = WHEN) -> Reading:
 def cited(draft: Draft, read: Reading) -> list[tuple[str, str, str]]:
     """(part of the answer, document, quotation) for each citation."""
     return [
-        (draft.text[c.answer_start : c.answer_end], c.document_id, c.quote)
-        for c in cite(draft, read, LexicalScorer())
+        (draft.text[c.answer_start : c.answer_end], c.document_id, c.quote) for c in cite(draft, read, LexicalScorer())
     ]
 
 
@@ -47,7 +46,9 @@ def test_pointed_tokens_are_cited_sentence_by_sentence() -> None:
 def test_a_token_whose_source_says_something_else_is_not_believed() -> None:
     read = reading(*LIBRARY)
     draft = Draft("It was restored in 1952.", (Token(0, 24, 0.9, Source(2, 0, 8)),))
-    assert cited(draft, read) == [("It was restored in 1952.", "mira", "In 1952 she restored the fresco of Saint Anne.")]
+    assert cited(draft, read) == [
+        ("It was restored in 1952.", "mira", "In 1952 she restored the fresco of Saint Anne.")
+    ]
 
 
 @pytest.mark.parametrize("source", [Source(9, 0, 4), Source(-1, 0, 4), Source(0, 900, 904), Source(0, 8, 3)])
@@ -152,7 +153,9 @@ def test_merging_takes_turns_and_keeps_each_passage_once() -> None:
 
 # Properties.
 
-TEXT = st.text(st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from(" .\n\r。!?é中文👩‍🚀1952ab")), max_size=120)
+TEXT = st.text(
+    st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from(" .\n\r。!?é中文👩‍🚀1952ab")), max_size=120
+)
 SMALL = SplitOptions(max_words=6, max_chars=40)
 
 

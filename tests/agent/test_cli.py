@@ -247,8 +247,9 @@ def test_json_is_an_answer_and_nothing_else(notes: Path, capsys: pytest.CaptureF
 def test_the_main_job_needs_no_network_and_its_piped_output_is_plain(tmp_path: Path) -> None:
     code = (
         "import socket, sys\n"
-        "def refuse(*args, **more): raise RuntimeError('a socket was opened')\n"
-        "socket.socket = refuse\n"
+        "class Refused(socket.socket):\n"
+        "    def __init__(self, *args, **more): raise RuntimeError('a socket was opened')\n"
+        "socket.socket = Refused\n"
         "from remask.agent.cli import main\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )

@@ -55,6 +55,11 @@ def test_a_quotation_of_several_lines_is_printed_on_one() -> None:
     assert '    "It was so."' in page.splitlines()
 
 
+def test_an_answer_quoted_across_a_line_end_is_printed_on_one() -> None:
+    page = printed(answer(text="25 July\n1823", citations=(citation(12),))).plain
+    assert page.splitlines()[0] == "25 July 1823 [1]"
+
+
 def test_an_abstention_says_why() -> None:
     page = printed(answer(text="", kind="none", abstained=True, reason="nothing was found")).plain
     assert page.splitlines()[0] == "No answer. nothing was found"

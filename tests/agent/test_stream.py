@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from remask.agent import AnswerReady, DraftMade, DraftRefined, Event, EvidenceFound, PassMade, StageBegan
@@ -29,7 +30,8 @@ def without_times(event: Event) -> str:
 
 
 def test_events_come_in_the_order_in_which_things_happen() -> None:
-    agent = over(LIBRARY, ScriptedGenerator(doubtful), run_passes=2, max_refinements=1)
+    model = ScriptedGenerator(lambda prompt: replace(doubtful(prompt), bridge="the deep Blau"))
+    agent = over(LIBRARY, model, run_passes=2, max_refinements=1, top_k=1)
     assert named(list(agent.stream(WHEN))) == [
         "stage:retrieve",
         "evidence",
@@ -38,6 +40,9 @@ def test_events_come_in_the_order_in_which_things_happen() -> None:
         "draft",
         "stage:retrieve",
         "evidence",
+        "stage:draft",
+        *["pass"] * 3,
+        "draft",
         "stage:refine",
         *["pass"] * 3,
         "refined",
@@ -176,7 +181,9 @@ def test_a_thread_never_takes_two_steps_of_one_stream_at_once() -> None:
 
 
 def test_two_questions_at_once_do_not_mix() -> None:
-    model = ScriptedGenerator({WHEN: Draft("1952", confidence=0.9), "How long is the Blau?": Draft("22 km", confidence=0.9)})
+    model = ScriptedGenerator(
+        {WHEN: Draft("1952", confidence=0.9), "How long is the Blau?": Draft("22 km", confidence=0.9)}
+    )
     agent = over(LIBRARY, model)
 
     async def both() -> list[str]:

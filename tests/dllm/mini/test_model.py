@@ -18,18 +18,12 @@ def small_reader() -> Reader:
 
 
 def encoded_of(reader: Reader, layout: Layout, *, extra: int = 0) -> Encoded:
-    def tensor(array, fill):  # type: ignore[no-untyped-def]
-        return torch.nn.functional.pad(torch.from_numpy(array)[None], (0, extra), value=fill)
-
-    return reader.encode(
-        tensor(layout.ids_WT, WORDS.pad),
-        tensor(layout.marks_WT, 0),
-        tensor(layout.evidence_WT, -1),
-        tensor(layout.pointable_WT, 0),
-        tensor(layout.first_WT, 0),
-        tensor(layout.last_WT, 0),
-        pad=WORDS.pad,
-    )
+    fills = (WORDS.pad, 0, -1, 0, 0, 0)
+    tensors = [
+        torch.nn.functional.pad(torch.from_numpy(a)[None], (0, extra), value=fill)
+        for a, fill in zip(layout.arrays, fills, strict=True)
+    ]
+    return reader.encode(*tensors, pad=WORDS.pad)
 
 
 def layout(*texts: str) -> Layout:
@@ -74,6 +68,7 @@ def test_the_canvas_is_cheap_because_the_prompt_never_sees_it() -> None:
     assert all(torch.equal(a, b) for a, b in zip(before, encoded.keys, strict=True))
 
 
+@torch.inference_mode()
 def test_only_words_of_the_evidence_can_begin_an_answer() -> None:
     reader, shown = small_reader(), layout("Anna wrote unbelievable letters.")
     start = reader.predict(encoded_of(reader, shown), blank_canvas(SHAPE, 1)[None]).start_EDL[0, 0].exp()

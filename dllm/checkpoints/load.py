@@ -1,0 +1,131 @@
+"""A checkpoint folder in, a network ready to run out. No code from the checkpoint is run."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from transformers import LlamaForCausalLM, PreTrainedConfig, Qwen2ForCausalLM, Qwen3ForCausalLM, Qwen3MoeForCausalLM
+
+from ..errors import WeightsUnusable
+from .family import Family, family_of
+from .llada2 import LLaDA2, LLaDA2Shape
+from .memory import check_fits, free_bytes, parameters_of
+from .names import Place, place
+from .shards import read_json, tensors
+from .translate import native_config
+
+_CLASSES = {
+    "llada": LlamaForCausalLM,
+    "llada-moe": Qwen3MoeForCausalLM,
+    "dream": Qwen2ForCausalLM,
+    "sdar": Qwen3ForCausalLM,
+}
+_DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loaded:
+    """A network in evaluation mode, and what has to be known to run it."""
+
+    family: Family
+    network: nn.Module
+    folder: Path
+
+
+def load_network(
+    folder: Path,
+    *,
+    dtype: str = "",
+    device: str = "cpu",
+    free: Callable[[torch.device], int | None] = free_bytes,
+) -> Loaded:
+    """Reads config.json and the safetensors of a folder. `dtype`: float32, float16 or bfloat16; empty: the config's own.
+
+    Raises WeightsUnusable for what is damaged, missing or of another architecture, BackendUnavailable where it can't fit.
+    """
+    config = read_json(folder / "config.json")
+    where = str(folder / "config.json")
+    family = family_of(config, where=where)
+    kind = dtype or str(config.get("torch_dtype") or config.get("dtype") or "float32")
+    if kind not in _DTYPES:
+        raise WeightsUnusable(f"dtype {kind!r} is not read. Choose one of {', '.join(_DTYPES)}")
+    native = native_config(config, family, where=where)
+    target = torch.device(device)
+    with torch.device("meta"):
+        network = _network(native, family).to(_DTYPES[kind])
+    check_fits(parameters_of(network), _DTYPES[kind], target, free=free(target))
+    network = network.to_empty(device=target)
+    _fill(network, family, folder)
+    if isinstance(native, PreTrainedConfig):
+        # Angles are computed, not stored, and what was computed on the meta device is empty.
+        network.model.rotary_emb = type(network.model.rotary_emb)(config=native).to(target)
+    return Loaded(family, network.eval().requires_grad_(False), folder)
+
+
+def _network(native: PreTrainedConfig | LLaDA2Shape, family: Family) -> nn.Module:
+    if isinstance(native, LLaDA2Shape):
+        return LLaDA2(native)
+    native._attn_implementation = "sdpa"
+    network: nn.Module = _CLASSES[family.name](native)
+    return network
+
+
+def _fill(network: nn.Module, family: Family, folder: Path) -> None:
+    """Copies every tensor to its place; names what is left over and what is left empty."""
+    parameters = dict(network.named_parameters(remove_duplicate=False))
+    left = {name: _parts(name, p) for name, p in parameters.items()}
+    unknown: list[str] = []
+    for name, tensor in tensors(folder):
+        spot = place(family.name, name)
+        if spot is None:
+            continue
+        if spot.parameter not in parameters:
+            unknown.append(name)
+            continue
+        _copy(_slot(parameters[spot.parameter], spot, name, folder), tensor, name, folder)
+        left[spot.parameter] -= 1
+    empty = _empty(parameters, left)
+    if unknown or empty:
+        raise WeightsUnusable(
+            f"{folder} does not fit its config.json: {len(empty)} parameters got no weights ({_few(empty)}), and "
+            f"{len(unknown)} tensors have no place ({_few(unknown)}). Was a key renamed, or a config changed?"
+        )
+
+
+def _parts(name: str, parameter: nn.Parameter) -> int:
+    """How many published tensors a parameter is made of."""
+    if name.endswith("experts.gate_up_proj"):
+        return 2 * parameter.shape[0]
+    return parameter.shape[0] if name.endswith("experts.down_proj") else 1
+
+
+def _empty(parameters: dict[str, nn.Parameter], left: dict[str, int]) -> list[str]:
+    """Parameters that got less than they are made of. Tied ones are filled under either name."""
+    filled = {id(parameters[name]) for name, parts in left.items() if parts <= 0}
+    return [name for name, parts in left.items() if parts > 0 and id(parameters[name]) not in filled]
+
+
+def _slot(parameter: nn.Parameter, spot: Place, name: str, folder: Path) -> Tensor:
+    if spot.expert is None:
+        return parameter.data
+    if spot.expert >= parameter.shape[0]:
+        raise WeightsUnusable(
+            f"{name!r} in {folder} is one expert more than the {parameter.shape[0]} of its config.json"
+        )
+    whole = parameter.data[spot.expert]
+    return whole if spot.half is None else whole.chunk(2, dim=0)[spot.half]
+
+
+def _copy(slot: Tensor, tensor: Tensor, name: str, folder: Path) -> None:
+    if slot.shape != tensor.shape:
+        raise WeightsUnusable(
+            f"{name!r} in {folder} is {tuple(tensor.shape)}, and its config.json asks for {tuple(slot.shape)}. "
+            f"The weights are of another model"
+        )
+    slot.copy_(tensor)
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(sorted(names)[:3]) + (", ..." if len(names) > 3 else "") if names else "none"

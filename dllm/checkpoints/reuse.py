@@ -1,0 +1,97 @@
+"""What a pass need not compute again: keys of earlier blocks where that is exact, Fast-dLLM's caches where it is not."""
+
+# B rows, P prompt columns, N canvas slots, L = P + N columns, Q columns of a pass, V vocabulary.
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from .keys import KeyStore, first_change
+from .network import Network
+
+Caching = Literal["none", "prefix", "dual"]
+
+
+@dataclass(slots=True, eq=False)
+class Prompted:
+    """A request: its prompts, padded on the left, and what its passes have left to reuse."""
+
+    ids_BP: Tensor
+    valid_BP: Tensor
+    passes: int = 0
+    last_pass: int | None = None
+    """The pass that commits every slot, whatever its block: it looks at all of them."""
+    keys: KeyStore | None = None
+    seen_BL: Tensor | None = None
+    """The columns that `keys` were computed from."""
+    start_B: Tensor | None = None
+    """The slot where each row's block began when its keys were last computed in full; -1 where they never were."""
+
+    def beside(self, canvas_BN: Tensor) -> tuple[Tensor, Tensor]:
+        """Prompt and canvas side by side, and which columns are real. One prompt serves every row."""
+        B = canvas_BN.shape[0]
+        if len(self.ids_BP) not in (1, B):
+            raise ValueError(f"{len(self.ids_BP)} prompts for {B} rows. Give one for every row, or one for all")
+        ids_BP, valid_BP = self.ids_BP.expand(B, -1), self.valid_BP.expand(B, -1)
+        return torch.cat((ids_BP, canvas_BN), 1), torch.cat((valid_BP, torch.ones_like(canvas_BN).bool()), 1)
+
+    @property
+    def looks_at_all(self) -> bool:
+        return self.passes == self.last_pass
+
+
+def read_whole_blocks(network: Network, state: Prompted) -> None:
+    """Computes the keys of the prompts' blocks that no slot shares."""
+    size, P = network.attends_in_blocks_of, state.ids_BP.shape[1]
+    assert size
+    whole = min(P - length % size for length in state.valid_BP.sum(1).tolist())
+    if whole > 0:
+        state.keys, state.seen_BL = KeyStore(len(state.ids_BP), whole), state.ids_BP[:, :whole]
+        network.columns(state.seen_BL, state.valid_BP[:, :whole], keys=state.keys)
+
+
+def by_exact_keys(network: Network, state: Prompted, canvas_BN: Tensor, block_BN: Tensor) -> Tensor:
+    """`logits_BNV` where attention is block-causal. Earlier blocks never see later ones, so their keys stay right until a
+    column of theirs changes; a block's last keys are written by the next block's first pass, at no pass of their own."""
+    size = network.attends_in_blocks_of
+    assert size
+    ids_BL, valid_BL = state.beside(canvas_BN)
+    (B, L), N = ids_BL.shape, canvas_BN.shape[1]
+    P = L - N
+    known = 0 if state.seen_BL is None else first_change(state.seen_BL.expand(B, -1), ids_BL)
+    first_BN, last_BN = working(canvas_BN == network.family.mask_id, block_BN)
+    upto = L if state.looks_at_all else P + last_BN
+    low = min(known, P + first_BN)
+    at = max(0, min(low - place % size for place in network.places(valid_BL)[:, low].tolist()))
+    if state.keys is None or state.keys.room != (B, L):
+        state.keys = (state.keys or KeyStore(B, 0)).grown(B, L)
+    hidden_BQC = network.columns(ids_BL[:, at:upto], valid_BL[:, :upto], at=at, keys=state.keys)
+    state.seen_BL = ids_BL[:, :upto]
+    return _spread(network.head(hidden_BQC[:, max(0, P - at) :]), max(P, at) - P, N)
+
+
+def by_refreshed_keys(
+    network: Network, state: Prompted, canvas_BN: Tensor, block_BN: Tensor, *, dual: bool
+) -> Tensor:
+    raise NotImplementedError
+
+
+def working(masked_BN: Tensor, block_BN: Tensor) -> tuple[int, int]:
+    """Slots from the first of any row's block in work to the last (exclusive). A row's block in work is its lowest with a
+    masked slot.
+
+    >>> working(torch.tensor([[False, False, True, False, True]]), torch.tensor([[0, 0, 1, 1, 2]]))
+    (2, 4)
+    """
+    at_B1 = block_BN.masked_fill(~masked_BN, torch.iinfo(torch.long).max).amin(1, keepdim=True)
+    here_N = (block_BN == at_B1).any(0).nonzero()
+    return (int(here_N[0]), int(here_N[-1]) + 1) if len(here_N) else (0, masked_BN.shape[1])
+
+
+def _spread(logits_BQV: Tensor, first: int, slots: int) -> Tensor:
+    """Logits for some slots among zeros for the others."""
+    out_BNV = logits_BQV.new_zeros(logits_BQV.shape[0], slots, logits_BQV.shape[2])
+    out_BNV[:, first : first + logits_BQV.shape[1]] = logits_BQV
+    return out_BNV

@@ -1,0 +1,91 @@
+"""Names on the command line as backends that can be asked. The one place that knows which there are."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..agent.console import UsageError, progress
+from ..agent.options import AgentOptions
+from ..dllm.draft import Generator
+from .floor import SentenceFloor
+from .gold import GoldCeiling
+from .question import Question
+from .records import sha256
+
+NAMES = """embedded, or embedded:FILE for other weights: the diffusion reader; autoregressive, or autoregressive:FILE.gguf:
+a language model that writes word by word (SmolLM2-135M-Instruct); floor: the best sentence by BM25; gold: the right
+answer wherever the evidence holds it"""
+
+ONCE = AgentOptions(candidates=1, extra_hops=0, max_refinements=0)
+"""How a baseline is asked: search once, read once. Nothing that only a diffusion model gains from costs it time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """`name` is what was typed; `model` says what answers, `fingerprint` differs where other weights would."""
+
+    name: str
+    generator: Generator
+    options: AgentOptions
+    model: str
+    fingerprint: str = ""
+    prompt: str = ""
+    """The instruction it is given, where it is given one."""
+
+
+def open_backends(names: Sequence[str], questions: Sequence[Question]) -> list[Backend]:
+    """In the order given. Raises UsageError for a name that is unknown or given twice, BackendUnavailable or
+    WeightsUnusable where a model can't be loaded."""
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise UsageError(f"the backend {name!r} is given twice. Each takes its turn once")
+        _opener(name)
+    return [_opener(name)(name, questions) for name in names]
+
+
+def _opener(name: str) -> Callable[[str, Sequence[Question]], Backend]:
+    kind, _, rest = name.partition(":")
+    if kind not in _OPENERS or (rest and kind in ("floor", "gold")):
+        raise UsageError(f"no backend is called {name!r}. There are {' '.join(NAMES.split())}")
+    return _OPENERS[kind]
+
+
+def _embedded(name: str, questions: Sequence[Question]) -> Backend:
+    with _loading(name):
+        from ..dllm.mini.reader import EmbeddedReader
+        from ..dllm.mini.weights import SHIPPED
+
+        path = _path(name) or SHIPPED
+        reader = EmbeddedReader.load(path)
+        return Backend(name, reader, AgentOptions(), f"the embedded diffusion reader, {path.name}", sha256(path))
+
+
+def _autoregressive(name: str, questions: Sequence[Question]) -> Backend:
+    with _loading(name):
+        from .autoregressive import INSTRUCTION, AutoregressiveReader
+
+        reader = AutoregressiveReader.load(_path(name))
+        return Backend(name, reader, ONCE, f"{reader.model}, {reader.runtime}", sha256(reader.path), INSTRUCTION)
+
+
+def _floor(name: str, questions: Sequence[Question]) -> Backend:
+    return Backend(name, SentenceFloor(), ONCE, "no model: the sentence that BM25 ranks first")
+
+
+def _gold(name: str, questions: Sequence[Question]) -> Backend:
+    return Backend(name, GoldCeiling(questions), ONCE, "no model: the right answer, wherever the evidence holds it")
+
+
+_OPENERS = {"embedded": _embedded, "autoregressive": _autoregressive, "floor": _floor, "gold": _gold}
+
+
+def _path(name: str) -> Path | None:
+    _, _, rest = name.partition(":")
+    return Path(rest) if rest else None
+
+
+@contextmanager
+def _loading(name: str) -> Iterator[None]:
+    with progress().status(f"loading {name}"):
+        yield

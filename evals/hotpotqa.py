@@ -1,0 +1,139 @@
+"""`remask eval hotpotqa`: accuracy and time on one file of questions, a backend beside its baselines."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from ..agent.console import output, progress
+from ..agent.options import AgentOptions
+from ..retrieval import Index
+from .asking import Row
+from .backend import Backend, open_backends
+from .corpus import open_index
+from .dataset import read_questions
+from .folder import RunFolder, to_json
+from .library import Library, given, indexed
+from .machine import circumstances
+from .measure import Setting, measure
+from .page import page
+from .plot import INSTALL, bars, can_plot, waiting
+from .predictions import to_official
+from .question import Question
+from .records import sha256
+from .report import Report, markdown, report, scores_table, times_table
+
+Where = Literal["distractor", "gold", "open"]
+
+
+class Plan(NamedTuple):
+    """What is asked of whom, from where."""
+
+    questions: list[Question]
+    backends: list[Backend]
+    setting: Setting
+    settings: dict[str, Any]
+    """What makes two runs comparable."""
+
+
+def plan(
+    command: str,
+    data: Path,
+    where: Where,
+    names: Sequence[str],
+    *,
+    out: Path,
+    index: Path | None = None,
+    corpus: Path | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    top_k: int | None = None,
+    may_abstain: bool = False,
+) -> Plan:
+    """Reads and opens everything before the first question is asked."""
+    everything = read_questions(data)
+    backends = open_backends(names, everything)
+    opened = open_index(index, corpus, out) if where == "open" else None
+    setting = setting_of(where, opened, seed=seed, top_k=top_k, may_abstain=may_abstain)
+    settings = {
+        "command": command,
+        "data": data.name,
+        "data_sha256": sha256(data),
+        "setting": where,
+        "seed": seed,
+        **({"passages": len(opened), "embedder": opened.embedder.name} if opened is not None else {}),
+        "weights_sha256": {b.name: b.fingerprint for b in backends},
+        "options": {b.name: _changed(setting.options(b, everything[0]), where) for b in backends},
+        "abstaining_allowed": may_abstain,
+    }
+    return Plan(everything[:limit], backends, setting, settings)
+
+
+def setting_of(where: Where, index: Index | None, *, seed: int, top_k: int | None, may_abstain: bool) -> Setting:
+    """In the settings without a search everything given is read, in the given order."""
+    always = {} if may_abstain else {"min_confidence": 0.0, "min_answerable": 0.0}
+    shelf = indexed(index) if index is not None else None
+
+    def library(question: Question) -> Library:
+        return shelf or given(question, only_gold=where == "gold")
+
+    def options(backend: Backend, question: Question) -> AgentOptions:
+        many = max(1, len(question.paragraphs))
+        size = {"top_k": many, "max_evidence": many} if shelf is None else {"top_k": top_k} if top_k else {}
+        return backend.options.model_copy(update={"seed": seed, **always, **size})
+
+    return Setting(library, options, may_abstain)
+
+
+def run(made: Plan, out: Path, *, seed: int) -> Report:
+    """Asks, and writes the whole folder. Interrupted, it goes on where it stopped when it is called again."""
+    folder = RunFolder(out, made.settings)
+    rows = measure(made.questions, made.backends, made.setting, folder)
+    title = f"HotpotQA metrics on {made.settings['data']}, {made.settings['setting']} setting"
+    found = report(title, rows, made.backends, made.settings, circumstances(), seed=seed)
+    write(folder, found, rows)
+    return found
+
+
+def write(folder: RunFolder, found: Report, rows: Sequence[Row]) -> None:
+    """predictions*.json, metrics.json, report.json, report.md, pictures, report.html."""
+    for number, scores in enumerate(found.scores):
+        mine = [row for row in rows if row.backend == scores.backend]
+        name = "predictions.json" if number == 0 else f"predictions.{file_name(scores.backend)}.json"
+        folder.write(name, to_json(to_official(mine)))
+    folder.write("metrics.json", to_json(found.metrics()))
+    folder.write("report.json", to_json(found.model_dump(mode="json")))
+    text = markdown(found)
+    folder.write("report.md", text)
+    folder.write("report.html", page(found.title, text, pictures(folder, found, rows), rows))
+
+
+def pictures(folder: RunFolder, found: Report, rows: Sequence[Row]) -> dict[str, bytes]:
+    """Also written as PNG. None without matplotlib, and a line says so."""
+    if not can_plot():
+        progress().print(f"no pictures: matplotlib is not installed. Install it with: {INSTALL}", soft_wrap=True)
+        return {}
+    shown = ("em", "f1", "sp_f1", "joint_f1")
+    values = {s.backend: {n: s.metrics[n] for n in shown if n in s.metrics} for s in found.scores}
+    made = {"accuracy": bars(found.title, values), "time": waiting(rows)}
+    for name, data in made.items():
+        (folder.path / f"{name}.png").write_bytes(data)
+    return made
+
+
+def tell(found: Report, out: Path) -> None:
+    """The two main tables, and where the rest is."""
+    output().print(f"{scores_table(found)}\n\n{times_table(found)}\n\n{out / 'report.html'}")
+
+
+def file_name(backend: str) -> str:
+    """
+    >>> file_name("embedded:run/reader.safetensors")
+    'embedded-run-reader.safetensors'
+    """
+    return "".join(c if c.isalnum() or c in "._-" else "-" for c in backend)
+
+
+def _changed(options: AgentOptions, where: Where) -> dict[str, Any]:
+    """What differs from the defaults; how many passages are read depends on the question where all are."""
+    changed = options.model_dump(exclude_defaults=True)
+    return {k: v for k, v in changed.items() if where == "open" or k not in ("top_k", "max_evidence")}
