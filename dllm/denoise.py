@@ -23,13 +23,12 @@ from .policy import (
     count_unchanged,
     number_blocks,
     quota,
+    quota_by_time,
     surest,
     window,
 )
 from .remask import clock as remdm_clock
 from .remask import commit_chance, share_by_doubt, sigma, unsure_spans
-
-_STREAM = 0
 
 
 class Proposal(NamedTuple):
@@ -136,7 +135,7 @@ class _Rows:
         self.propose, self.mask_id, self.policy = propose, mask_id, policy
         self.canvas_BN, self.free_BN, self.block_BN = canvas_BN, ~fixed_BN, block_BN
         self.confidence_BN = torch.where(self.masked(), 0.0, 1.0)
-        self.noise = RowNoise(seed, canvas_BN.shape[0], stream=_STREAM, device=canvas_BN.device)
+        self.noise = RowNoise(seed, canvas_BN.shape[0], stream="order", device=canvas_BN.device)
         self.passes = 0
         zero_B = torch.zeros(canvas_BN.shape[0], dtype=torch.long, device=canvas_BN.device)
         self.passes_B, self.unchanged_B, self.rounds_B = zero_B, zero_B, zero_B
@@ -212,9 +211,17 @@ class _Rows:
             return drawn_BN | surest(confidence_BN, open_BN, (~drawn_BN.any(1)).long())
         asked_B = torch.ones_like(self.spent_B)
         if policy.steps is not None:
-            asked_B = quota(here_BN.sum(1), self.steps_B - self.spent_B)
+            asked_B = self._asked(here_BN.sum(1))
         key_BN = self.noise.uniform(open_BN) if policy.commit == "random" else confidence_BN
         return surest(key_BN, open_BN, asked_B) | beyond_quota(policy, confidence_BN, open_BN)
+
+    def _asked(self, masked_B: Tensor) -> Tensor:
+        """How many slots of its block the schedule asks of each row."""
+        if self.policy.shares == "even":
+            return quota(masked_B, self.steps_B - self.spent_B)
+        asked_B, spent_B = quota_by_time(masked_B, self.spent_B, self.steps_B)
+        self.spent_B = torch.where(self.active_B, spent_B, self.spent_B)
+        return asked_B
 
     # Re-masking.
 

@@ -6,6 +6,7 @@ A row draws only for the slots it asks about, in order, so padding left or right
 # B batch, N canvas slots, V vocabulary, M slots asked about in one row.
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import torch
@@ -13,6 +14,8 @@ from torch import Tensor
 
 Seed = int | Sequence[int]
 """One number for a batch, or one a row."""
+Stream = Literal["order", "words"]
+"""What the numbers decide. Streams under one seed are independent: a slot's turn says nothing of its word."""
 
 
 def row_seeds(seed: Seed, rows: int) -> list[int]:
@@ -29,12 +32,13 @@ def row_seeds(seed: Seed, rows: int) -> list[int]:
 
 
 class RowNoise:
-    """A generator for every row. `stream` keeps apart what two users draw under one seed. Lives as long as a request."""
+    """A generator for every row. Lives as long as a request."""
 
-    def __init__(self, seed: Seed, rows: int, *, stream: int, device: torch.device | str = "cpu") -> None:
+    def __init__(self, seed: Seed, rows: int, *, stream: Stream, device: torch.device | str = "cpu") -> None:
         self._device = torch.device(device)
         self._generators = [
-            torch.Generator(self._device).manual_seed(_mixed(each, stream)) for each in row_seeds(seed, rows)
+            torch.Generator(self._device).manual_seed(_mixed(each, ("order", "words").index(stream)))
+            for each in row_seeds(seed, rows)
         ]
 
     def uniform(self, where_BN: Tensor) -> Tensor:

@@ -27,6 +27,9 @@ class Policy:
     steps: int | None = None
     """Passes a canvas is meant to take, shared evenly between its blocks; None: no schedule, at least one slot a pass.
     With any rule, a pass commits at least what the schedule asks for, as in LLaDA2 and SDAR."""
+    shares: Literal["even", "time"] = "even"
+    """How `steps` share the slots. `even`: the same number each pass (LLaDA); `time`: of the slots that are left, the share
+    of the time that is left that a pass takes (Dream, see `quota_by_time`)."""
     threshold: float = 0.9
     """Commit what is at least this sure, and always the surest (Fast-dLLM's default)."""
     factor: float = 1.0
@@ -100,6 +103,31 @@ def quota(masked_B: Tensor, passes_left_B: Tensor) -> Tensor:
     """
     left_B = passes_left_B.clamp(min=1)
     return (masked_B + left_B - 1) // left_B
+
+
+def quota_by_time(masked_B: Tensor, spent_B: Tensor, steps_B: Tensor) -> tuple[Tensor, Tensor]:
+    """Dream's schedule: time falls from 1 to 0.001 in equal steps, a pass from t to s commits the share 1 - s/t of the
+    masked slots, rounded down, and the last pass all. Gives that count, and how many steps are spent once those that
+    would commit nothing are passed over: Dream's code runs the model for them, and commits nothing.
+
+    In float32 as in Dream's `diffusion_generate` (DreamLM/Dream), which takes the mean of a batch's masks where this
+    counts each row's own: the same wherever rows have equally many.
+
+    >>> quota_by_time(torch.tensor([12, 2]), torch.tensor([0, 0]), torch.tensor([5, 5]))
+    (tensor([2, 2]), tensor([0, 4]))
+    """
+    rows = zip(masked_B.tolist(), spent_B.tolist(), steps_B.tolist(), strict=True)
+    found = torch.tensor([_due(*row) for row in rows], dtype=torch.long, device=masked_B.device).view(-1, 2)
+    return found[:, 0], found[:, 1]
+
+
+def _due(masked: int, spent: int, steps: int) -> tuple[int, int]:
+    times = torch.linspace(1, 1e-3, steps + 1)
+    for at in range(spent, steps - 1):
+        count = int(torch.tensor(float(masked)) * (1 - times[at + 1] / times[at]))
+        if count:
+            return count, at
+    return masked, max(spent, steps - 1)
 
 
 def surest(key_BN: Tensor, open_BN: Tensor, count_B: Tensor) -> Tensor:

@@ -19,8 +19,6 @@ from .noise import RowNoise, Seed
 State = TypeVar("State")
 Confidence = Literal["probability", "margin", "entropy"]
 
-_STREAM = 1
-
 
 class Denoiser(Protocol[State]):
     """A masked diffusion model at token level. It keeps nothing between calls: what a prompt gave is in the state."""
@@ -74,7 +72,7 @@ def from_logits(
             logits_BNV = denoiser.predict(state, canvas_BN)
         assert logits_BNV.shape[:2] == canvas_BN.shape, f"logits {logits_BNV.shape}, canvas {canvas_BN.shape}"
         if settings.temperature and not noise:
-            noise.append(RowNoise(seed, canvas_BN.shape[0], stream=_STREAM, device=logits_BNV.device))
+            noise.append(RowNoise(seed, canvas_BN.shape[0], stream="words", device=logits_BNV.device))
         ids_BN, confidence_BN = canvas_BN.clone(), torch.ones(canvas_BN.shape, device=canvas_BN.device)
         for row, masked_N in enumerate(canvas_BN == denoiser.mask_id):
             logits_MV = logits_BNV[row, masked_N]

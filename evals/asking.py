@@ -113,14 +113,15 @@ def ask(
         facts=facts,
         confidence=heard.answer.confidence if heard.answer else 0.0,
         abstained=heard.abstained,
-        scores=scores(said, facts, question.answers, question.facts) | recall(question, trace, options.top_k if library.ranked else 0),
+        scores=scores(said, facts, question.answers, question.facts)
+        | recall(question, trace, options.top_k if library.ranked else 0),
         citations=citations,
         evidence=trace.evidence,
         left_out=trace.left_out,
         searches=tuple(hop.query for hop in trace.hops),
         passes=trace.passes,
         refinements=len(trace.refinements),
-        seconds={**trace.seconds, "first_draft": first, "total": total},
+        seconds={**dict[str, float](trace.seconds.items()), "first_draft": first, "total": total},
         stopped=trace.stopped,
         errors=(*trace.errors, *([str(heard.failure)] if heard.failure else [])),
     )

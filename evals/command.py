@@ -22,7 +22,9 @@ class SettingName(StrEnum):
 Data = Annotated[
     Path,
     typer.Option(
-        "--data", help="Questions: HotpotQA's JSON, its Hugging Face layout, or JSON lines; .gz too.", show_default=False
+        "--data",
+        help="Questions: HotpotQA's JSON, its Hugging Face layout, or JSON lines; .gz too.",
+        show_default=False,
     ),
 ]
 SettingOption = Annotated[
@@ -58,9 +60,7 @@ CorpusFile = Annotated[
         "--corpus", help="Texts, JSON lines, to index first; into --index if that is given.", show_default=False
     ),
 ]
-TopK = Annotated[
-    int | None, typer.Option("--top-k", min=1, help="Passages a search asks for.", show_default=False)
-]
+TopK = Annotated[int | None, typer.Option("--top-k", min=1, help="Passages a search asks for.", show_default=False)]
 Abstain = Annotated[
     bool, typer.Option("--abstain", help="Let the agent abstain; without this it must say its best guess.")
 ]

@@ -77,9 +77,13 @@ def read_rows(path: Path) -> Iterator[Row]:
         except ValidationError as error:
             first = error.errors()[0]
             key = ".".join(map(str, first["loc"])) or "the line"
-            raise RunUnusable(f"{file}, row {number}: {key}: {first['msg']}. Choose another folder with --out") from error
+            raise RunUnusable(
+                f"{file}, row {number}: {key}: {first['msg']}. Choose another folder with --out"
+            ) from error
         if row.key in seen:
-            raise RunUnusable(f"{file}, row {number}: {row.backend!r} answered {row.id!r} before. Remove one of the rows")
+            raise RunUnusable(
+                f"{file}, row {number}: {row.backend!r} answered {row.id!r} before. Remove one of the rows"
+            )
         seen.add(row.key)
         yield row
 

@@ -48,7 +48,9 @@ def given(question: Question, *, only_gold: bool = False) -> Library:
         if "".join(p.sentences).strip()
     }
     documents = {key: Document(id=key, title=p.title, text=p.text) for key, p in passages.items()}
-    return Library(Given(list(passages.values())), documents.__getitem__, lambda key: passages[key].sentences, ranked=False)
+    return Library(
+        Given(list(passages.values())), documents.__getitem__, lambda key: passages[key].sentences, ranked=False
+    )
 
 
 def indexed(index: Index) -> Library:

@@ -145,4 +145,6 @@ def provenance(report: Report) -> str:
 
 
 def _speed(speed: Speed) -> str:
-    return f"- {speed.ours} is {times(speed.ratio)} times as fast as {speed.theirs} (median of {speed.ratio.n} questions)"
+    return (
+        f"- {speed.ours} is {times(speed.ratio)} times as fast as {speed.theirs} (median of {speed.ratio.n} questions)"
+    )

@@ -38,7 +38,10 @@ class Mixture(BaseModel):
 def read_mixture(path: Path) -> Mixture:
     try:
         return Mixture.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except (OSError, tomllib.TOMLDecodeError, ValidationError) as error:
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise TrainingDataUnusable(f"{path} is not a mixture: {wrong}") from error
+    except (OSError, tomllib.TOMLDecodeError) as error:
         raise TrainingDataUnusable(f"{path} is not a mixture: {error}") from error
 
 

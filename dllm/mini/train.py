@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -195,7 +196,7 @@ class Trainer:
             stored = load_file(path, device=str(self.device))
             from_file = json.loads((self.out / "state.json").read_text(encoding="utf-8"))
             self.progress = Progress(**from_file)
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, SafetensorError) as error:
             raise WeightsUnusable(f"{self.out} holds a damaged run: {error}. Move it away to start anew.") from error
         self.progress.restarts += 1
         for name, p in self._trained():

@@ -123,6 +123,7 @@ def save_reader(path: Path, state: Mapping[str, Tensor], shape: ReaderShape, lay
     header = {"format": FORMAT, "shape": json.dumps(asdict(shape)), "layout": json.dumps(asdict(layout))}
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     save_file(tensors, aside, metadata=header)
+    aside.chmod(0o644)
     os.replace(aside, path)
 
 

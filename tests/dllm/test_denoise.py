@@ -371,6 +371,26 @@ def test_remdm_goes_on_correcting_a_full_canvas_until_its_clock_is_down() -> Non
     assert int(steps[-1].masked_B) == 0
 
 
+def test_remdm_runs_down_the_clock_of_a_full_block_before_the_next() -> None:
+    policy = Policy(commit="all", remask="rescale", eta=0.0, steps=6, block_length=2)
+    steps, _ = watch(denoise(always(0.5), blank(4), mask_id=MASK, policy=policy))
+    assert filled_by(steps) == [[0, 1], [], [], [2, 3], [], []]
+
+
+def test_remdm_stops_correcting_a_row_whose_proposal_stays_the_same() -> None:
+    policy = Policy(commit="all", remask="rescale", eta=1.0, steps=20, stable_passes=3)
+    steps, result = watch(denoise(always(0.5), blank(30), mask_id=MASK, policy=policy))
+    assert result.passes == 4
+    assert not bool(steps[-1].remasked_BN.any())
+    assert int(steps[-1].masked_B) == 0
+
+
+def test_a_span_that_is_opened_again_is_given_its_passes_to_settle() -> None:
+    policy = Policy(stable_passes=2, remask="unsure", unsure_below=0.9)
+    steps, _ = watch(denoise(always(0.5), blank(9), mask_id=MASK, policy=policy))
+    assert [len(slots) for slots in filled_by(steps)] == [1, 1, 7, 1, 8]
+
+
 def test_parallel_slots_that_do_not_know_of_each_other_are_mended_by_denoising_again() -> None:
     # Los Angeles or New York: alone, slot 0 prefers New and slot 1 Angeles; each neighbour changes the other's mind.
     words = ["Los", "New", "Angeles", "York"]

@@ -106,8 +106,8 @@ def test_settings_that_cannot_be_meant_are_refused(wrong: dict[str, float]) -> N
 
 
 def test_a_row_draws_the_same_numbers_wherever_it_stands_and_however_it_is_padded() -> None:
-    alone = RowNoise(5, 1, stream=0)
-    batch = RowNoise([4, 5], 2, stream=0)
+    alone = RowNoise(5, 1, stream="order")
+    batch = RowNoise([4, 5], 2, stream="order")
     for _ in range(2):
         drawn = alone.uniform(torch.tensor([[True, True, False]]))[0, :2]
         padded = batch.uniform(torch.tensor([[True] * 6, [False, False, True, False, True, False]]))[1, [2, 4]]
@@ -116,7 +116,7 @@ def test_a_row_draws_the_same_numbers_wherever_it_stands_and_however_it_is_padde
 
 def test_two_streams_under_one_seed_differ() -> None:
     here = torch.ones(1, 4, dtype=torch.bool)
-    assert not torch.equal(RowNoise(5, 1, stream=0).uniform(here), RowNoise(5, 1, stream=1).uniform(here))
+    assert not torch.equal(RowNoise(5, 1, stream="order").uniform(here), RowNoise(5, 1, stream="words").uniform(here))
 
 
 def test_there_must_be_a_seed_for_every_row() -> None:

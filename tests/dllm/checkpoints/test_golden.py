@@ -1,0 +1,103 @@
+"""Native networks and the one loop against the numbers of the official code, on tiny random weights."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from remask.dllm.checkpoints.denoiser import Checkpoint, DecodeOptions
+from remask.dllm.checkpoints.load import load_network
+from remask.dllm.checkpoints.network import Network
+from remask.dllm.denoise import denoise
+from remask.dllm.policy import Policy
+from remask.dllm.sample import Confidence, Sampling, from_logits
+from torch import Tensor
+
+from .folders import MASK, blank, cases, prompts, write
+
+
+def network(tmp_path: Path, name: str, *, dtype: str = "float32", shards: int = 1) -> Network:
+    block_length = 4 if name in ("llada2", "llada21", "sdar") else None
+    return Network(load_network(write(tmp_path / name, name, shards=shards), dtype=dtype), block_length=block_length)
+
+
+@pytest.mark.parametrize(
+    ("name", "tolerance"),
+    [("llada", 0.0), ("dream", 0.0), ("lladamoe", 2e-6), ("sdar", 2e-6), ("llada2", 2e-6), ("llada21", 2e-6)],
+)
+def test_logits_equal_the_official_ones(tmp_path: Path, name: str, tolerance: float) -> None:
+    golden = cases(name)
+    with torch.inference_mode():
+        logits = network(tmp_path, name, shards=3).logits(golden["x"])
+    assert float((logits - golden["logits"]).abs().max()) <= tolerance
+
+
+def test_left_padding_is_seen_by_nobody_and_shifts_nothing_in_llada(tmp_path: Path) -> None:
+    golden = cases("llada")
+    valid = golden["am"].bool()
+    with torch.inference_mode():
+        logits = network(tmp_path, "llada").logits(golden["x"], valid)
+    assert float((logits - golden["logits_pad"])[valid].abs().max()) <= 1e-6
+
+
+@pytest.mark.parametrize("name", ["llada", "dream", "lladamoe", "sdar", "llada2"])
+def test_bfloat16_stays_close_to_the_official_float32(tmp_path: Path, name: str) -> None:
+    golden = cases(name)
+    with torch.inference_mode():
+        logits = network(tmp_path, name, dtype="bfloat16").logits(golden["x"])
+    error = (logits - golden["logits"]).norm() / golden["logits"].norm()
+    assert float(error) < 0.06  # 8 bits of mantissa, over three layers and a router
+
+
+def decode(
+    model: Checkpoint, rows: list[list[int]], policy: Policy, confidence: Confidence = "probability", *, slots: int = 12
+) -> Tensor:
+    """Prompts and answers side by side, as the official samplers give them."""
+    propose = from_logits(model, model.prefill(rows), Sampling(confidence=confidence))
+    run = denoise(propose, blank(len(rows), slots), mask_id=MASK, policy=policy)
+    while True:
+        try:
+            next(run)
+        except StopIteration as stop:
+            answers: Tensor = stop.value.canvas_BN
+            return torch.cat((torch.tensor(rows), answers), 1)
+
+
+@pytest.mark.parametrize(
+    ("case", "block_length", "steps", "guidance"),
+    [
+        ("gen_block4_steps6", 4, 6, 0.0),
+        ("gen_block12_steps12", None, 12, 0.0),
+        ("gen_block12_steps5", None, 5, 0.0),
+        ("gen_cfg", 4, 6, 1.5),
+    ],
+)
+def test_llada_decodes_token_for_token_as_its_official_sampler(
+    tmp_path: Path, case: str, block_length: int | None, steps: int, guidance: float
+) -> None:
+    model = Checkpoint(network(tmp_path, "llada"), DecodeOptions(caching="none", guidance=guidance))
+    policy = Policy(commit="schedule", steps=steps, block_length=block_length)
+    assert torch.equal(decode(model, prompts("llada"), policy), cases("llada")[case])
+
+
+@pytest.mark.parametrize(
+    ("case", "confidence"),
+    [("gen_maskgit_plus", "probability"), ("gen_topk_margin", "margin"), ("gen_entropy", "entropy")],
+)
+def test_dream_decodes_token_for_token_as_its_official_sampler(
+    tmp_path: Path, case: str, confidence: Confidence
+) -> None:
+    model = Checkpoint(network(tmp_path, "dream"), DecodeOptions(caching="none"))
+    policy = Policy(commit="schedule", steps=5, shares="time")
+    assert torch.equal(decode(model, prompts("dream"), policy, confidence), cases("dream")[case])
+
+
+@pytest.mark.parametrize("name", ["llada", "dream"])
+def test_a_row_decodes_in_a_padded_batch_as_it_does_alone(tmp_path: Path, name: str) -> None:
+    model = Checkpoint(network(tmp_path, name), DecodeOptions(caching="none"))
+    rows = [prompts(name)[0], prompts(name)[1][:3], prompts(name)[1][:1]]
+    policy = Policy(commit="schedule", steps=4)
+    canvases = [decode(model, [row], policy)[0, -12:] for row in rows]
+    propose = from_logits(model, model.prefill(rows))
+    run = denoise(propose, blank(3), mask_id=MASK, policy=policy)
+    steps = list(run)
+    assert torch.equal(steps[-1].canvas_BN, torch.stack(canvases))
