@@ -36,7 +36,7 @@ class Plan(NamedTuple):
 
 
 def plan(
-    command: str,
+    task: str,
     data: Path,
     where: Where,
     names: Sequence[str],
@@ -55,7 +55,7 @@ def plan(
     opened = open_index(index, corpus, out) if where == "open" else None
     setting = setting_of(where, opened, seed=seed, top_k=top_k, may_abstain=may_abstain)
     settings = {
-        "command": command,
+        "task": task,
         "data": data.name,
         "data_sha256": sha256(data),
         "setting": where,

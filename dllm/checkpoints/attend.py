@@ -25,9 +25,7 @@ def attention_mask(
     """
     seen_BQK = valid_BK[:, None, :].expand(-1, query_places_BQ.shape[1], -1)
     if block_length is not None:
-        seen_BQK = seen_BQK & (
-            key_places_BK[:, None, :] // block_length <= query_places_BQ[:, :, None] // block_length
-        )
+        seen_BQK = seen_BQK & (key_places_BK[:, None, :] // block_length <= query_places_BQ[:, :, None] // block_length)
     mask_BQK = torch.zeros(seen_BQK.shape, dtype=dtype, device=valid_BK.device)
     return mask_BQK.masked_fill(~seen_BQK, torch.finfo(dtype).min)[:, None]
 

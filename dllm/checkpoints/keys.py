@@ -22,7 +22,9 @@ class KeyStore:
         """The next pass writes from column `at` on and sees columns below `upto`; `rows`: only for these rows."""
         self._at, self._upto, self._rows = at, upto, rows
 
-    def update(self, keys_BHLD: Tensor, values_BHLD: Tensor, layer: int, *more: Any, **named: Any) -> tuple[Tensor, Tensor]:
+    def update(
+        self, keys_BHLD: Tensor, values_BHLD: Tensor, layer: int, *more: Any, **named: Any
+    ) -> tuple[Tensor, Tensor]:
         """What attention calls: keeps what it is given, and gives all it may look at."""
         if layer == len(self._keys):
             for kept, new in ((self._keys, keys_BHLD), (self._values, values_BHLD)):

@@ -37,6 +37,7 @@ class LLaDA2Shape:
     rope_theta: float
     rope_share: float
     tied: bool = False
+    """Whether `lm_head` shares the embedding's weights. Whoever loads them ties them: moving a network unties it."""
 
 
 class Keys(Protocol):
@@ -54,8 +55,15 @@ class LLaDA2(nn.Module):
         super().__init__()
         self.model = Trunk(shape)
         self.lm_head = nn.Linear(shape.channels, shape.words, bias=False)
-        if shape.tied:
-            self.lm_head.weight = self.model.word_embeddings.weight
+
+
+def in_dtype(network: LLaDA2, dtype: torch.dtype) -> LLaDA2:
+    """The network in that precision, but for the routers' biases: rounding those would choose other experts."""
+    network.to(dtype)
+    for module in network.modules():
+        if isinstance(module, Router):
+            module.expert_bias.data = module.expert_bias.data.float()
+    return network
 
 
 class Trunk(nn.Module):

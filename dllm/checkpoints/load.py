@@ -10,7 +10,7 @@ from transformers import LlamaForCausalLM, PreTrainedConfig, Qwen2ForCausalLM, Q
 
 from ..errors import WeightsUnusable
 from .family import Family, family_of
-from .llada2 import LLaDA2, LLaDA2Shape
+from .llada2 import LLaDA2, LLaDA2Shape, in_dtype
 from .memory import check_fits, free_bytes, parameters_of
 from .names import Place, place
 from .shards import read_json, tensors
@@ -53,10 +53,11 @@ def load_network(
         raise WeightsUnusable(f"dtype {kind!r} is not read. Choose one of {', '.join(_DTYPES)}")
     native = native_config(config, family, where=where)
     target = torch.device(device)
-    with torch.device("meta"):
-        network = _network(native, family).to(_DTYPES[kind])
+    network = _network(native, family, _DTYPES[kind])
     check_fits(parameters_of(network), _DTYPES[kind], target, free=free(target))
     network = network.to_empty(device=target)
+    if native.tied if isinstance(native, LLaDA2Shape) else native.tie_word_embeddings:
+        network.lm_head.weight = _words(network).weight  # type: ignore[union-attr, assignment]
     _fill(network, family, folder)
     if isinstance(native, PreTrainedConfig):
         # Angles are computed, not stored, and what was computed on the meta device is empty.
@@ -64,12 +65,21 @@ def load_network(
     return Loaded(family, network.eval().requires_grad_(False), folder)
 
 
-def _network(native: PreTrainedConfig | LLaDA2Shape, family: Family) -> nn.Module:
-    if isinstance(native, LLaDA2Shape):
-        return LLaDA2(native)
-    native._attn_implementation = "sdpa"
-    network: nn.Module = _CLASSES[family.name](native)
-    return network
+def _network(native: PreTrainedConfig | LLaDA2Shape, family: Family, dtype: torch.dtype) -> nn.Module:
+    """The network with no memory behind it."""
+    with torch.device("meta"):
+        if isinstance(native, LLaDA2Shape):
+            return in_dtype(LLaDA2(native), dtype)
+        native._attn_implementation = "sdpa"
+        network: nn.Module = _CLASSES[family.name](native)
+        return network.to(dtype)
+
+
+def _words(network: nn.Module) -> nn.Module:
+    """The embedding that a tied head shares its weights with."""
+    trunk: nn.Module = network.model  # type: ignore[assignment]
+    words: nn.Module = trunk.word_embeddings if isinstance(network, LLaDA2) else trunk.embed_tokens  # type: ignore[assignment]
+    return words
 
 
 def _fill(network: nn.Module, family: Family, folder: Path) -> None:

@@ -72,9 +72,7 @@ def by_exact_keys(network: Network, state: Prompted, canvas_BN: Tensor, block_BN
     return _spread(network.head(hidden_BQC[:, max(0, P - at) :]), max(P, at) - P, N)
 
 
-def by_refreshed_keys(
-    network: Network, state: Prompted, canvas_BN: Tensor, block_BN: Tensor, *, dual: bool
-) -> Tensor:
+def by_refreshed_keys(network: Network, state: Prompted, canvas_BN: Tensor, block_BN: Tensor, *, dual: bool) -> Tensor:
     raise NotImplementedError
 
 

@@ -185,7 +185,7 @@ def _cite_loss(predicted: Predicted, batch: Batch, masked_EM: Tensor) -> Tensor:
     loss = -log_p.gather(-1, target[..., None]).squeeze(-1)
     ended = (batch.cite_at == END).long().cumsum(1)
     weight = torch.where(ended > 1, LATE, 1.0) * masked_EM * batch.cites_known[:, None]
-    return (loss * weight).sum() / loss.numel()
+    return (loss * weight).sum() / loss.shape[0]
 
 
 def _check_loss(predicted: Predicted, right_E: Tensor) -> Tensor:

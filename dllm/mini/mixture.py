@@ -77,6 +77,9 @@ class Source:
                 question = shorten(words(example.question).ids, layout.max_question)
                 prepared = Prepared(example, question, pieces, target)
                 (self.dev if _held_out(example.id) else self.train).append(prepared)
+        self.titled: dict[str, list[Prepared]] = {}
+        for prepared in self.train:
+            self.titled.setdefault(prepared.example.texts[0].title, []).append(prepared)
         if not self.train:
             raise TrainingDataUnusable(f"{path} has no row whose answer stands in its texts")
 
@@ -127,8 +130,13 @@ class Composer:
         return replace(piece, title=()) if self.random.random() < 0.1 else piece
 
     def _others(self, prepared: Prepared, source: Source) -> list[Piece]:
-        picked = self.random.sample(source.train, min(len(source.train), self.random.randint(1, 3)))
-        return [self.random.choice(p.pieces) for p in picked if p.example.question != prepared.example.question]
+        """Wrong texts, half of the time of the same article: those are harder to tell from the right one."""
+        near = source.titled.get(prepared.example.texts[0].title, [])
+        rows = near if len(near) > 3 and self.random.random() < 0.5 else source.train
+        picked = self.random.sample(rows, min(len(rows), self.random.randint(1, 3)))
+        shown = {text.text for text in prepared.example.texts}
+        others = [(p, self.random.randrange(len(p.pieces))) for p in picked]
+        return [p.pieces[n] for p, n in others if p.example.texts[n].text not in shown]
 
     @staticmethod
     def _ids(prepared: Prepared, text: int, first: int, length: int) -> tuple[int, ...]:

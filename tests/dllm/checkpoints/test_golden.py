@@ -44,8 +44,9 @@ def test_bfloat16_stays_close_to_the_official_float32(tmp_path: Path, name: str)
     golden = cases(name)
     with torch.inference_mode():
         logits = network(tmp_path, name, dtype="bfloat16").logits(golden["x"])
-    error = (logits - golden["logits"]).norm() / golden["logits"].norm()
-    assert float(error) < 0.06  # 8 bits of mantissa, over three layers and a router
+    # The median position: rounding may send a token to another expert, and that token then differs at large.
+    error = (logits - golden["logits"]).norm(dim=-1) / golden["logits"].norm(dim=-1)
+    assert float(error.median()) < 0.03
 
 
 def decode(
