@@ -150,8 +150,10 @@ class _Rows:
 
     def working(self) -> bool:
         """Whether any row has a masked slot, a clock that still runs, or spans to open again."""
-        self.doubted_BN = self._doubted()
-        left_B = self.masked().any(1) | self.doubted_BN.any(1)
+        left_B = self.masked().any(1)
+        if self.policy.remask == "unsure":
+            self.doubted_BN = self._doubted()
+            left_B = left_B | self.doubted_BN.any(1)
         if self.policy.remdm:
             left_B = left_B | (self.free_BN.any(1) & (self.spent_B < self.steps_B))
         self.active_B = left_B & ~self.stopped_B
@@ -160,7 +162,8 @@ class _Rows:
     def step(self) -> tuple[Tensor, Tensor]:
         """One pass. Gives the slots that were committed and those that were re-masked."""
         doubted_BN = self.doubted_BN
-        self._reopen(doubted_BN)
+        if self.policy.remask == "unsure":
+            self._reopen(doubted_BN)
         before_BN = self.masked() & self.active_B[:, None]
         proposal = self._look(before_BN)
         committed_BN = self._commit(proposal, before_BN)
@@ -186,10 +189,10 @@ class _Rows:
     def _commit(self, proposal: Proposal, masked_BN: Tensor) -> Tensor:
         policy = self.policy
         chosen_BN = self._choose(proposal.confidence_BN, masked_BN)
-        filled_BN = torch.where(masked_BN, proposal.ids_BN, self.canvas_BN)
-        self.unchanged_B = count_unchanged(filled_BN, self.proposed_BN, self.unchanged_B)
-        self.proposed_BN = filled_BN
         if policy.stable_passes is not None:
+            filled_BN = torch.where(masked_BN, proposal.ids_BN, self.canvas_BN)
+            self.unchanged_B = count_unchanged(filled_BN, self.proposed_BN, self.unchanged_B)
+            self.proposed_BN = filled_BN
             stable_B = self.active_B & (self.unchanged_B >= policy.stable_passes)
             chosen_BN = torch.where(stable_B[:, None], masked_BN, chosen_BN)
             self.stopped_B = self.stopped_B | (stable_B & policy.remdm)
@@ -213,7 +216,7 @@ class _Rows:
         if policy.steps is not None:
             asked_B = self._asked(here_BN.sum(1))
         key_BN = self.noise.uniform(open_BN) if policy.commit == "random" else confidence_BN
-        return surest(key_BN, open_BN, asked_B) | beyond_quota(policy, confidence_BN, open_BN)
+        return beyond_quota(policy, confidence_BN, open_BN) | surest(key_BN, open_BN, asked_B)
 
     def _asked(self, masked_B: Tensor) -> Tensor:
         """How many slots of its block the schedule asks of each row."""
@@ -242,8 +245,6 @@ class _Rows:
     def _doubted(self) -> Tensor:
         """What the `unsure` rule re-masks before the next pass, in rows that are full."""
         policy = self.policy
-        if policy.remask != "unsure":
-            return torch.zeros_like(self.free_BN)
         full_B = ~self.masked().any(1) & (self.rounds_B < policy.unsure_rounds) & ~self.stopped_B
         held_BN = self.free_BN & full_B[:, None]
         return unsure_spans(self.confidence_BN, held_BN, below=policy.unsure_below, reach=policy.unsure_reach)

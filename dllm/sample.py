@@ -60,24 +60,29 @@ class Sampling:
 
 
 def from_logits(
-    denoiser: Denoiser[State], state: State, sampling: Sampling | None = None, *, seed: Seed = 0
+    denoiser: Denoiser[State],
+    state: State,
+    sampling: Sampling | Sequence[Sampling] | None = None,
+    *,
+    seed: Seed = 0,
 ) -> Proposer:
     """The proposer of one run: a pass of the model, then a word for each masked slot. Make a new one for every run, for
-    it holds the run's random numbers."""
-    settings = sampling or Sampling()
+    it holds the run's random numbers. `sampling`: one for all rows, or one for every row."""
     noise: list[RowNoise] = []
 
     def propose(canvas_BN: Tensor) -> Proposal:
         with torch.no_grad():
             logits_BNV = denoiser.predict(state, canvas_BN)
         assert logits_BNV.shape[:2] == canvas_BN.shape, f"logits {logits_BNV.shape}, canvas {canvas_BN.shape}"
-        if settings.temperature and not noise:
+        settings = sampling if isinstance(sampling, Sequence) else [sampling or Sampling()] * len(canvas_BN)
+        if not noise and any(each.temperature for each in settings):
             noise.append(RowNoise(seed, canvas_BN.shape[0], stream="words", device=logits_BNV.device))
         ids_BN, confidence_BN = canvas_BN.clone(), torch.ones(canvas_BN.shape, device=canvas_BN.device)
-        for row, masked_N in enumerate(canvas_BN == denoiser.mask_id):
+        for row, (masked_N, each) in enumerate(zip(canvas_BN == denoiser.mask_id, settings, strict=True)):
             logits_MV = logits_BNV[row, masked_N]
-            uniform_MV = noise[0].uniform_words(masked_N, row, logits_MV.shape[1]) if noise else None
-            ids_M, confidence_M = sample(logits_MV, settings, mask_id=denoiser.mask_id, uniform_MV=uniform_MV)
+            drawn = each.temperature and noise
+            uniform_MV = noise[0].uniform_words(masked_N, row, logits_MV.shape[1]) if drawn else None
+            ids_M, confidence_M = sample(logits_MV, each, mask_id=denoiser.mask_id, uniform_MV=uniform_MV)
             ids_BN[row, masked_N], confidence_BN[row, masked_N] = ids_M.to(ids_BN), confidence_M.to(confidence_BN)
         return Proposal(ids_BN, confidence_BN)
 

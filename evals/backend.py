@@ -7,15 +7,19 @@ from pathlib import Path
 
 from ..agent.console import UsageError, progress
 from ..agent.options import AgentOptions
+from ..dllm.backends import BACKENDS, backend, usages
 from ..dllm.draft import Generator
+from ..dllm.mini.weights import SHIPPED
 from .floor import SentenceFloor
 from .gold import GoldCeiling
 from .question import Question
 from .records import sha256
 
-NAMES = """embedded, or embedded:FILE for other weights: the diffusion reader; autoregressive, or autoregressive:FILE.gguf:
-a language model that writes word by word (SmolLM2-135M-Instruct); floor: the best sentence by BM25; gold: the right
-answer wherever the evidence holds it"""
+BASELINES = {
+    "autoregressive": "autoregressive[:FILE.gguf]: a language model that writes word by word, SmolLM2-135M-Instruct",
+    "floor": "floor: the best sentence by BM25",
+    "gold": "gold: the right answer wherever the evidence holds it",
+}
 
 ONCE = AgentOptions(candidates=1, extra_hops=0, max_refinements=0)
 """How a baseline is asked: search once, read once. Nothing that only a diffusion model gains from costs it time."""
@@ -35,30 +39,35 @@ class Backend:
 
 
 def open_backends(names: Sequence[str], questions: Sequence[Question]) -> list[Backend]:
-    """In the order given. Raises UsageError for a name that is unknown or given twice, BackendUnavailable or
-    WeightsUnusable where a model can't be loaded."""
+    """In the order given. Raises what `check_names` does, and BackendUnavailable or WeightsUnusable where a model can't
+    be loaded."""
+    check_names(names)
+    return [_opener(name)(name, questions) for name in names]
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Loads nothing. Raises UsageError for a name that is unknown or given twice."""
     for number, name in enumerate(names):
         if name in names[:number]:
             raise UsageError(f"the backend {name!r} is given twice. Each takes its turn once")
         _opener(name)
-    return [_opener(name)(name, questions) for name in names]
 
 
 def _opener(name: str) -> Callable[[str, Sequence[Question]], Backend]:
     kind, _, rest = name.partition(":")
-    if kind not in _OPENERS or (rest and kind in ("floor", "gold")):
-        raise UsageError(f"no backend is called {name!r}. There are {' '.join(NAMES.split())}")
-    return _OPENERS[kind]
+    if (kind in BACKENDS and (rest or not BACKENDS[kind].needs_argument)) or name in _OPENERS:
+        return _OPENERS.get(kind, _diffusion)
+    if kind == "autoregressive" and rest:
+        return _autoregressive
+    there = "; ".join([*usages(), *BASELINES.values()])
+    raise UsageError(f"no backend is called {name!r}. There are {there}")
 
 
-def _embedded(name: str, questions: Sequence[Question]) -> Backend:
+def _diffusion(name: str, questions: Sequence[Question]) -> Backend:
     with _loading(name):
-        from ..dllm.mini.reader import EmbeddedReader
-        from ..dllm.mini.weights import SHIPPED
-
         path = _path(name) or SHIPPED
-        reader = EmbeddedReader.load(path)
-        return Backend(name, reader, AgentOptions(), f"the embedded diffusion reader, {path.name}", sha256(path))
+        fingerprint = sha256(path) if path.is_file() else ""
+        return Backend(name, backend(name), AgentOptions(), BACKENDS[name.partition(":")[0]].about, fingerprint)
 
 
 def _autoregressive(name: str, questions: Sequence[Question]) -> Backend:
@@ -77,12 +86,12 @@ def _gold(name: str, questions: Sequence[Question]) -> Backend:
     return Backend(name, GoldCeiling(questions), ONCE, "no model: the right answer, wherever the evidence holds it")
 
 
-_OPENERS = {"embedded": _embedded, "autoregressive": _autoregressive, "floor": _floor, "gold": _gold}
+_OPENERS = {"autoregressive": _autoregressive, "floor": _floor, "gold": _gold}
 
 
 def _path(name: str) -> Path | None:
     _, _, rest = name.partition(":")
-    return Path(rest) if rest else None
+    return Path(rest).expanduser() if rest else None
 
 
 @contextmanager

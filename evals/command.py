@@ -105,6 +105,86 @@ def hotpotqa(
 
 
 @app.command()
+def latency(
+    data: Data,
+    setting: SettingOption = SettingName.DISTRACTOR,
+    backend: Main = "embedded",
+    baseline: Baselines = None,
+    index: IndexFolder = None,
+    corpus: CorpusFile = None,
+    limit: Limit = None,
+    seed: Seed = 0,
+    top_k: TopK = None,
+    warm: Annotated[int, typer.Option("--warm", min=0, help="Questions asked beforehand and not counted.")] = 3,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="How often each question is asked.")] = 1,
+    out: Out = None,
+) -> None:
+    """Measure what a caller waits: p50, p95, p99, by stage, and how many times as fast one backend is as another.
+
+    Each question goes through all backends before the next, so that the machine's noise hits all alike.
+    """
+    from . import hotpotqa as task
+    from . import latency as measuring
+
+    folder = out or default_out("latency", setting.value, data)
+    made = task.plan(
+        "latency",
+        data,
+        setting.value,
+        [backend, *(baseline or [])],
+        out=folder,
+        index=index,
+        corpus=corpus,
+        limit=limit,
+        seed=seed,
+        top_k=top_k,
+        may_abstain=True,
+    )
+    measuring.tell(measuring.run(made, folder, seed=seed, warm=warm, repeats=repeats), folder)
+
+
+@app.command()
+def retrieval(
+    data: Annotated[
+        Path,
+        typer.Option(
+            "--data", help="Questions with supporting facts, or a folder in BEIR's layout.", show_default=False
+        ),
+    ],
+    index: IndexFolder = None,
+    corpus: CorpusFile = None,
+    limit: Limit = None,
+    seed: Seed = 0,
+    out: Out = None,
+) -> None:
+    """Compare ways to search: words, vectors, and each way to fuse them. Recall, nDCG@10 and MRR."""
+    from . import search
+
+    folder = out or default_out("retrieval", "search", data)
+    search.tell(search.run(data, folder, index=index, corpus=corpus, limit=limit, seed=seed), folder)
+
+
+@app.command()
+def compare(
+    one: Annotated[Path, typer.Argument(help="A folder of results.", show_default=False)],
+    other: Annotated[Path, typer.Argument(help="Another one.", show_default=False)],
+    backend: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--backend",
+            help="Which backend; given twice, one for each folder. [default: each folder's first]",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Seed = 0,
+) -> None:
+    """Show what changed between two runs, in all and question by question."""
+    from .compare import compare as run
+
+    run(one, other, backend or [], seed=seed)
+
+
+@app.command()
 def score(
     data: Data,
     predictions: Annotated[

@@ -3,10 +3,11 @@
 So it measures the evidence: no reader that quotes can score higher on what was found and fitted in.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..dllm.draft import CanvasPass, Draft, Passes, Prompt, Source
-from ..dllm.scripted import NOTHING, pointing
+from ..dllm.draft import CanvasPass, Draft, Passes, Prompt, Source, Token
+from ..dllm.scripted import NOTHING
 from .question import WHOLE, Question
 
 
@@ -52,14 +53,14 @@ class GoldCeiling:
 
 
 def _quoted(prompt: Prompt, answer: str, cited: tuple[Source, ...]) -> Draft | None:
-    """The answer where it stands, in a cited text if it can be."""
-    order = dict.fromkeys([source.evidence for source in cited] + list(range(len(prompt.evidence))))
-    for number in order:
-        text = prompt.evidence[number].text
-        at = text.lower().find(answer.lower())
-        if at >= 0 and text[at : at + len(answer)].strip():
-            said = text[at : at + len(answer)]
-            return pointing(prompt, said, confidence=1.0, evidence=number, cited=cited, passes=1)
+    """The answer where it stands, in a cited sentence if it can be."""
+    whole = [Source(number, 0, len(evidence.text)) for number, evidence in enumerate(prompt.evidence)]
+    for place in (*cited, *whole):
+        text = prompt.evidence[place.evidence].text[place.start : place.end]
+        if found := re.search(re.escape(answer), text, re.IGNORECASE):
+            source = Source(place.evidence, place.start + found.start(), place.start + found.end())
+            token = Token(0, len(found[0]), 1.0, source)
+            return Draft(found[0], (token,), confidence=1.0, cited=cited, passes=1)
     return None
 
 

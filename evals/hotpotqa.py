@@ -8,7 +8,7 @@ from ..agent.console import output, progress
 from ..agent.options import AgentOptions
 from ..retrieval import Index
 from .asking import Row
-from .backend import Backend, open_backends
+from .backend import Backend, check_names, open_backends
 from .corpus import open_index
 from .dataset import read_questions
 from .folder import RunFolder, to_json
@@ -50,9 +50,10 @@ def plan(
     may_abstain: bool = False,
 ) -> Plan:
     """Reads and opens everything before the first question is asked."""
+    check_names(names)
     everything = read_questions(data)
-    backends = open_backends(names, everything)
     opened = open_index(index, corpus, out) if where == "open" else None
+    backends = open_backends(names, everything)
     setting = setting_of(where, opened, seed=seed, top_k=top_k, may_abstain=may_abstain)
     settings = {
         "task": task,

@@ -1,6 +1,6 @@
 """Documents in, found passages out, each with its exact place in its document. Importing this loads no model library.
 
-index, changes = build(documents, "my-index")
+index, changes = build(load("my-documents"), "my-index")
 for hit in index.search("Who may cancel?", k=5):
     print(hit.score, hit.passage.title, index.document(hit.passage.document_id).text[hit.passage.start:])
 """
@@ -19,7 +19,10 @@ from .errors import (
 from .hybrid import FusionOptions, HybridRetriever, Mode, Where
 from .index import Changes, Index, Splitter, build
 from .lexical import LexicalOptions
+from .load import Loading, load
 from .progress import Progress, bar
+from .records import from_records
+from .source import Note
 from .split import SplitOptions, passage_from_sentences, split
 from .update import indexed_text
 from .words import ENGLISH_STOP_WORDS, WordOptions
@@ -40,7 +43,9 @@ __all__ = [
     "IndexUnusable",
     "InvalidDocuments",
     "LexicalOptions",
+    "Loading",
     "Mode",
+    "Note",
     "Passage",
     "Progress",
     "Ranked",
@@ -56,7 +61,9 @@ __all__ = [
     "bar",
     "build",
     "default_embedder",
+    "from_records",
     "indexed_text",
+    "load",
     "load_embedder",
     "passage_from_sentences",
     "split",

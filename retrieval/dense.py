@@ -7,7 +7,8 @@ The one module that imports faiss.
 # N passages, D dimensions
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import cache, cached_property
 from pathlib import Path
 from threading import Lock
@@ -20,6 +21,10 @@ from .lexical import Mask, Scored
 from .postings import Floats, Offsets
 
 EXACT_UP_TO = 50_000
+"""Measured on one thread of a busy 2-core machine: exact search of 16,837 MiniLM vectors takes 1 to 2 ms, of 50,000 4 to 8 ms,
+half of what embedding the question takes. The graph takes 1 to 2 ms, is built in minutes, and finds 99.95% of the exact ten
+best among 16,837 (99.7% of the best hundred), 99.9% (99.3%) among 50,000, of which two thirds were mixed from real ones;
+200 questions. `python -m remask.retrieval.bench graph` measures it over an index of yours."""
 
 
 class DenseIndex:
@@ -78,6 +83,10 @@ class DenseIndex:
         return self._exact(query_1D, k, count, allowed)
 
     def _exact(self, query_1D: Floats, k: int, count: int, allowed: Mask | None) -> Scored:
+        with nullcontext() if self.approximate else _one_thread():
+            return self._ranked(query_1D, k, count, allowed)
+
+    def _ranked(self, query_1D: Floats, k: int, count: int, allowed: Mask | None) -> Scored:
         selector = None if allowed is None else _faiss().IDSelectorBitmap(np.packbits(allowed, bitorder="little"))
         settings = _faiss().SearchParameters(sel=selector) if selector is not None else None
         found = _sorted(*self._flat.search(query_1D, min(k + 1, count), params=settings))
@@ -145,6 +154,17 @@ def _unit(vectors: Floats) -> Floats:
         raise InvalidDocuments(f"vector {int(bad[0])} holds a value that is not finite. Check the embedder")
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """For one question over a small index a second thread gains a millisecond, and waits 20 where others are at work."""
+    threads = _faiss().omp_get_max_threads()
+    _faiss().omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        _faiss().omp_set_num_threads(threads)
 
 
 @cache

@@ -48,11 +48,9 @@ def reciprocal_ranks(
     """
     if k < 0:
         raise ValueError(f"k is {k!r}; it must not be negative")
-    parts = {
-        name: {key: 1 / (k + rank) for key, (rank, _) in _first_places(ranking).items()}
-        for name, ranking in rankings.items()
-    }
-    return _summed(rankings, parts, weights or {})
+    places = {name: _first_places(ranking) for name, ranking in rankings.items()}
+    parts = {name: [1 / (k + rank) for rank, _ in place.values()] for name, place in places.items()}
+    return _summed(places, parts, weights or {})
 
 
 def weighted_scores(
@@ -67,12 +65,11 @@ def weighted_scores(
     >>> weighted_scores({"a": [("x", 4.0), ("y", 1.0)], "b": [("y", 0.5)]}, floors={"a": 0, "b": -1})
     [('y', 1.25), ('x', 1.0)]
     """
-    parts = {}
-    for name, ranking in rankings.items():
-        places = _first_places(ranking)
-        scores = normalised([score for _, score in places.values()], floor=floors[name])
-        parts[name] = dict(zip(places, scores, strict=True))
-    return _summed(rankings, parts, weights or {})
+    places = {name: _first_places(ranking) for name, ranking in rankings.items()}
+    parts = {
+        name: normalised([score for _, score in place.values()], floor=floors[name]) for name, place in places.items()
+    }
+    return _summed(places, parts, weights or {})
 
 
 def normalised(scores: Iterable[float | None], *, floor: float) -> list[float]:
@@ -98,13 +95,16 @@ def _first_places(ranking: Ranking[Key]) -> dict[Key, tuple[int, float | None]]:
 
 
 def _summed(
-    rankings: Mapping[str, Ranking[Key]], parts: Mapping[str, Mapping[Key, float]], weights: Mapping[str, float]
+    places: Mapping[str, Mapping[Key, tuple[int, float | None]]],
+    parts: Mapping[str, Sequence[float]],
+    weights: Mapping[str, float],
 ) -> list[tuple[Key, float]]:
     """Best first; of equal sums the better single rank, then the earlier list."""
     total: dict[Key, float] = {}
     best_rank: dict[Key, int] = {}
-    for name, ranking in rankings.items():
-        for key, (rank, _) in _first_places(ranking).items():
-            total[key] = total.get(key, 0.0) + weights.get(name, 1.0) * parts[name][key]
+    for name, place in places.items():
+        weight = weights.get(name, 1.0)
+        for (key, (rank, _)), part in zip(place.items(), parts[name], strict=True):
+            total[key] = total.get(key, 0.0) + weight * part
             best_rank[key] = min(best_rank.get(key, rank), rank)
     return sorted(total.items(), key=lambda item: (-item[1], best_rank[item[0]]))

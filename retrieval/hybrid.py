@@ -112,12 +112,14 @@ class HybridRetriever:
         return self._hits(lists, fused[:k])
 
     def _hits(self, lists: Mapping[str, Scored], fused: Scored | None = None) -> list[Hit]:
-        verdicts: dict[int, dict[str, Ranked]] = {}
-        for name, scored in lists.items():
-            for rank, (position, score) in enumerate(scored, start=1):
-                verdicts.setdefault(position, {})[name] = Ranked(rank, score)
         if fused is None:
             (fused,) = lists.values()
+        wanted = {position for position, _ in fused}
+        verdicts: dict[int, dict[str, Ranked]] = {position: {} for position in wanted}
+        for name, scored in lists.items():
+            for rank, (position, score) in enumerate(scored, start=1):
+                if position in wanted:
+                    verdicts[position][name] = Ranked(rank, score)
         return [Hit(self.passages[position], score, verdicts[position]) for position, score in fused]
 
     def _vector(self, query: str) -> Floats:

@@ -69,7 +69,7 @@ def test_the_wheel_ships_type_marks_and_data(installed: Path) -> None:
         str(path.relative_to(installed / "remask")) for path in (installed / "remask").rglob("*") if path.is_file()
     }
     wanted = {f"{folder}/py.typed" for folder in FOLDERS}
-    for pattern in ("dllm/mini/*.toml", "dllm/mini/weights/*", "templates/samples/*"):
+    for pattern in ("dllm/mini/*.toml", "dllm/mini/shipped/*", "templates/samples/*"):
         wanted |= {str(path.relative_to(ROOT)) for path in ROOT.glob(pattern)}
     assert wanted <= shipped
     assert not [name for name in shipped if name.startswith("tests")]

@@ -173,7 +173,7 @@ class Router(nn.Module):
         """The experts [T, K] of every token and their weights [T, K]."""
         s = self.shape
         score_TE = F.linear(x_TC.float(), self.weight.float()).sigmoid()
-        rank_TGE = (score_TE + self.expert_bias.float()).unflatten(-1, (s.groups, -1))
+        rank_TGE = (score_TE + self.expert_bias.float()).view(len(x_TC), s.groups, -1)
         group_TG = rank_TGE.topk(min(2, rank_TGE.shape[-1]), dim=-1).values.sum(-1)
         kept_TG = torch.zeros_like(group_TG).scatter(1, group_TG.topk(s.groups_per_token, dim=-1).indices, 1).bool()
         rank_TE = rank_TGE.masked_fill(~kept_TG[..., None], -torch.inf).flatten(1)
@@ -189,13 +189,13 @@ class Experts(nn.Module):
 
     def __init__(self, shape: LLaDA2Shape) -> None:
         super().__init__()
-        E, I, C = shape.experts, shape.expert_channels, shape.channels
-        self.gate_up_proj = nn.Parameter(torch.empty(E, 2 * I, C))
-        self.down_proj = nn.Parameter(torch.empty(E, C, I))
+        E, inner, C = shape.experts, shape.expert_channels, shape.channels
+        self.gate_up_proj = nn.Parameter(torch.empty(E, 2 * inner, C))
+        self.down_proj = nn.Parameter(torch.empty(E, C, inner))
 
     def forward(self, x_TC: Tensor, chosen_TK: Tensor, weight_TK: Tensor) -> Tensor:
         out_TC = torch.zeros_like(x_TC)
-        for expert in chosen_TK.unique().tolist():
+        for expert in sorted(set(chosen_TK.flatten().tolist())):
             token, place = (chosen_TK == expert).nonzero(as_tuple=True)
             gate, up = F.linear(x_TC[token], self.gate_up_proj[expert]).chunk(2, dim=-1)
             said = F.linear(F.silu(gate) * up, self.down_proj[expert])

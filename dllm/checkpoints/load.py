@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -14,9 +15,9 @@ from .llada2 import LLaDA2, LLaDA2Shape, in_dtype
 from .memory import check_fits, free_bytes, parameters_of
 from .names import Place, place
 from .shards import read_json, tensors
-from .translate import native_config
+from .translate import native_config, window_of
 
-_CLASSES = {
+_CLASSES: dict[str, Any] = {
     "llada": LlamaForCausalLM,
     "llada-moe": Qwen3MoeForCausalLM,
     "dream": Qwen2ForCausalLM,
@@ -31,7 +32,8 @@ class Loaded:
 
     family: Family
     network: nn.Module
-    folder: Path
+    window: int
+    """Positions that the checkpoint was made for."""
 
 
 def load_network(
@@ -55,37 +57,40 @@ def load_network(
     target = torch.device(device)
     network = _network(native, family, _DTYPES[kind])
     check_fits(parameters_of(network), _DTYPES[kind], target, free=free(target))
-    network = network.to_empty(device=target)
-    if native.tied if isinstance(native, LLaDA2Shape) else native.tie_word_embeddings:
-        network.lm_head.weight = _words(network).weight  # type: ignore[union-attr, assignment]
+    network = _tied(network.to_empty(device=target), native)
     _fill(network, family, folder)
     if isinstance(native, PreTrainedConfig):
         # Angles are computed, not stored, and what was computed on the meta device is empty.
-        network.model.rotary_emb = type(network.model.rotary_emb)(config=native).to(target)
-    return Loaded(family, network.eval().requires_grad_(False), folder)
+        trunk: Any = network.model
+        trunk.rotary_emb = type(trunk.rotary_emb)(config=native).to(target)
+    return Loaded(family, network.eval().requires_grad_(False), window_of(config))
 
 
 def _network(native: PreTrainedConfig | LLaDA2Shape, family: Family, dtype: torch.dtype) -> nn.Module:
     """The network with no memory behind it."""
     with torch.device("meta"):
         if isinstance(native, LLaDA2Shape):
-            return in_dtype(LLaDA2(native), dtype)
+            return _tied(in_dtype(LLaDA2(native), dtype), native)
         native._attn_implementation = "sdpa"
         network: nn.Module = _CLASSES[family.name](native)
-        return network.to(dtype)
+        return _tied(network.to(dtype), native)
 
 
-def _words(network: nn.Module) -> nn.Module:
-    """The embedding that a tied head shares its weights with."""
-    trunk: nn.Module = network.model  # type: ignore[assignment]
-    words: nn.Module = trunk.word_embeddings if isinstance(network, LLaDA2) else trunk.embed_tokens  # type: ignore[assignment]
-    return words
+def _tied(network: nn.Module, native: PreTrainedConfig | LLaDA2Shape) -> nn.Module:
+    """The network, its head sharing the embedding's weights where the config says so. Moving a network unties it."""
+    parts: Any = network
+    if isinstance(native, LLaDA2Shape):
+        if native.tied:
+            parts.lm_head.weight = parts.model.word_embeddings.weight
+    elif native.tie_word_embeddings:
+        parts.lm_head.weight = parts.model.embed_tokens.weight
+    return network
 
 
 def _fill(network: nn.Module, family: Family, folder: Path) -> None:
     """Copies every tensor to its place; names what is left over and what is left empty."""
     parameters = dict(network.named_parameters(remove_duplicate=False))
-    left = {name: _parts(name, p) for name, p in parameters.items()}
+    empty = {spot for name, parameter in parameters.items() for spot in _spots(name, parameter)}
     unknown: list[str] = []
     for name, tensor in tensors(folder):
         spot = place(family.name, name)
@@ -95,35 +100,43 @@ def _fill(network: nn.Module, family: Family, folder: Path) -> None:
             unknown.append(name)
             continue
         _copy(_slot(parameters[spot.parameter], spot, name, folder), tensor, name, folder)
-        left[spot.parameter] -= 1
-    empty = _empty(parameters, left)
+        empty -= {spot._replace(parameter=each) for each in _sharing(parameters, spot.parameter)}
     if unknown or empty:
+        lacking = [_spelled(spot) for spot in empty]
         raise WeightsUnusable(
-            f"{folder} does not fit its config.json: {len(empty)} parameters got no weights ({_few(empty)}), and "
+            f"{folder} does not fit its config.json: {len(empty)} parameters got no weights ({_few(lacking)}), and "
             f"{len(unknown)} tensors have no place ({_few(unknown)}). Was a key renamed, or a config changed?"
         )
 
 
-def _parts(name: str, parameter: nn.Parameter) -> int:
-    """How many published tensors a parameter is made of."""
+def _spots(name: str, parameter: nn.Parameter) -> list[Place]:
+    """The published tensors that a parameter is made of."""
     if name.endswith("experts.gate_up_proj"):
-        return 2 * parameter.shape[0]
-    return parameter.shape[0] if name.endswith("experts.down_proj") else 1
+        return [Place(name, expert, half) for expert in range(parameter.shape[0]) for half in (0, 1)]
+    if name.endswith("experts.down_proj"):
+        return [Place(name, expert) for expert in range(parameter.shape[0])]
+    return [Place(name)]
 
 
-def _empty(parameters: dict[str, nn.Parameter], left: dict[str, int]) -> list[str]:
-    """Parameters that got less than they are made of. Tied ones are filled under either name."""
-    filled = {id(parameters[name]) for name, parts in left.items() if parts <= 0}
-    return [name for name, parts in left.items() if parts > 0 and id(parameters[name]) not in filled]
+def _sharing(parameters: dict[str, nn.Parameter], name: str) -> list[str]:
+    """Every name of a parameter: tied ones are filled under either."""
+    if not name.endswith(("lm_head.weight", "embed_tokens.weight", "word_embeddings.weight")):
+        return [name]
+    return [other for other, parameter in parameters.items() if parameter is parameters[name]]
+
+
+def _spelled(spot: Place) -> str:
+    if spot.expert is None:
+        return spot.parameter
+    return f"{spot.parameter}[{spot.expert}]" + ("" if spot.half is None else (" gate", " up")[spot.half])
 
 
 def _slot(parameter: nn.Parameter, spot: Place, name: str, folder: Path) -> Tensor:
     if spot.expert is None:
         return parameter.data
     if spot.expert >= parameter.shape[0]:
-        raise WeightsUnusable(
-            f"{name!r} in {folder} is one expert more than the {parameter.shape[0]} of its config.json"
-        )
+        experts = f"the {parameter.shape[0]} of its config.json"
+        raise WeightsUnusable(f"{name!r} in {folder} is one expert more than {experts}")
     whole = parameter.data[spot.expert]
     return whole if spot.half is None else whole.chunk(2, dim=0)[spot.half]
 

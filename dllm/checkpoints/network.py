@@ -3,7 +3,7 @@
 # B rows, L columns, Q columns of a pass, C channels, V vocabulary.
 
 from inspect import signature
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +21,7 @@ class Network:
     def __init__(self, loaded: Loaded, *, block_length: int | None = None) -> None:
         """`block_length` overrides the family's, for checkpoints that were trained with other blocks."""
         self.family: Family = loaded.family
+        self.window = loaded.window
         self.attends_in_blocks_of = (block_length or self.family.block_length) if self.family.block_length else None
         self._trunk: nn.Module = loaded.network.model  # type: ignore[assignment]
         self._head: nn.Module = loaded.network.lm_head  # type: ignore[assignment]
@@ -56,12 +57,10 @@ class Network:
         if keys is not None:
             keys.aim(at=at, upto=valid_BL.shape[1], rows=rows)
         if self._ours:
-            hidden_BQC: Tensor = self._trunk(ids_BQ, mask, mine_BQ, keys)
-            return hidden_BQC
+            return cast(Tensor, self._trunk(ids_BQ, mask, mine_BQ, keys))
         named: dict[str, Any] = {self._cache_name: keys} if keys is not None else {}
         out = self._trunk(input_ids=ids_BQ, attention_mask=mask, position_ids=mine_BQ, use_cache=False, **named)
-        hidden_BQC = out.last_hidden_state
-        return hidden_BQC
+        return cast(Tensor, out.last_hidden_state)
 
     def own(self, hidden_BQC: Tensor, first: int) -> Tensor:
         """Logits of the pass's columns from `first` on, for what belongs in each column itself."""

@@ -12,6 +12,7 @@ from .keys import KeyStore, first_change
 from .network import Network
 
 Caching = Literal["none", "prefix", "dual"]
+NONE = torch.iinfo(torch.long).max
 
 
 @dataclass(slots=True, eq=False)
@@ -26,8 +27,8 @@ class Prompted:
     keys: KeyStore | None = None
     seen_BL: Tensor | None = None
     """The columns that `keys` were computed from."""
-    start_B: Tensor | None = None
-    """The slot where each row's block began when its keys were last computed in full; -1 where they never were."""
+    block_B: Tensor | None = None
+    """The block that each row worked on in its last pass; -1 before the first. Only where attention is full."""
 
     def beside(self, canvas_BN: Tensor) -> tuple[Tensor, Tensor]:
         """Prompt and canvas side by side, and which columns are real. One prompt serves every row."""
@@ -73,18 +74,56 @@ def by_exact_keys(network: Network, state: Prompted, canvas_BN: Tensor, block_BN
 
 
 def by_refreshed_keys(network: Network, state: Prompted, canvas_BN: Tensor, block_BN: Tensor, *, dual: bool) -> Tensor:
-    raise NotImplementedError
+    """`logits_BNV` where attention is full: Fast-dLLM's prefix cache, or with `dual` its dual cache (arXiv 2505.22618).
+
+    A row's keys are computed in full when it comes to a block, and when anything outside its block has changed. Unlike
+    the official code, rows of a batch may work on different blocks; and where outputs are shifted, the column left of the
+    block is computed again too, for the block's first slot is said there.
+    """
+    ids_BL, valid_BL = state.beside(canvas_BN)
+    P = ids_BL.shape[1] - canvas_BN.shape[1]
+    if state.looks_at_all:
+        return network.own(network.columns(ids_BL, valid_BL), P)
+    if state.keys is None or state.seen_BL is None or state.block_B is None:
+        state.keys = KeyStore(*ids_BL.shape)
+        state.seen_BL, state.block_B = ids_BL, torch.full_like(ids_BL[:, 0], -1)
+    at_B = block_in_work(canvas_BN == network.family.mask_id, block_BN)
+    outside_BN = (state.seen_BL[:, P:] != canvas_BN) & (block_BN != at_B[:, None])
+    stale_B = (state.block_B != at_B) | outside_BN.any(1)
+    out_BNV: Tensor | None = None
+    for block, stale in sorted(set(zip(at_B.tolist(), stale_B.tolist(), strict=True))):
+        if block == NONE:
+            continue
+        rows = ((at_B == block) & (stale_B == stale)).nonzero()[:, 0]
+        inside = (block_BN[rows[0]] == block).nonzero()[:, 0]
+        first = 0 if stale else int(inside[0])
+        at = 0 if stale else P + first - network.family.shifted
+        upto = P + int(inside[-1]) + 1 if dual and not stale else ids_BL.shape[1]
+        hidden = network.columns(ids_BL[rows, at:upto], valid_BL[rows], at=at, keys=state.keys, rows=rows)
+        logits = network.own(hidden, P + first - at)
+        out_BNV = logits.new_zeros(*canvas_BN.shape, logits.shape[2]) if out_BNV is None else out_BNV
+        out_BNV[rows, first : first + logits.shape[1]] = logits
+    state.seen_BL, state.block_B = ids_BL, at_B
+    assert out_BNV is not None, "a pass over canvases that are full"
+    return out_BNV
+
+
+def block_in_work(masked_BN: Tensor, block_BN: Tensor) -> Tensor:
+    """The lowest block of every row that has a masked slot; `NONE` in rows that are full.
+
+    >>> block_in_work(torch.tensor([[False, False, True, True]]), torch.tensor([[0, 0, 1, 1]])).tolist()
+    [1]
+    """
+    return block_BN.masked_fill(~masked_BN, NONE).amin(1)
 
 
 def working(masked_BN: Tensor, block_BN: Tensor) -> tuple[int, int]:
-    """Slots from the first of any row's block in work to the last (exclusive). A row's block in work is its lowest with a
-    masked slot.
+    """Slots from the first of any row's block in work to the last (exclusive).
 
     >>> working(torch.tensor([[False, False, True, False, True]]), torch.tensor([[0, 0, 1, 1, 2]]))
     (2, 4)
     """
-    at_B1 = block_BN.masked_fill(~masked_BN, torch.iinfo(torch.long).max).amin(1, keepdim=True)
-    here_N = (block_BN == at_B1).any(0).nonzero()
+    here_N = (block_BN == block_in_work(masked_BN, block_BN)[:, None]).any(0).nonzero()
     return (int(here_N[0]), int(here_N[-1]) + 1) if len(here_N) else (0, masked_BN.shape[1])
 
 

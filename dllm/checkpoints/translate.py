@@ -3,7 +3,7 @@
 A field that those networks can't express is refused by name: a silent default would give wrong numbers, not an error.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from transformers import LlamaConfig, PreTrainedConfig, Qwen2Config, Qwen3Config, Qwen3MoeConfig
@@ -17,11 +17,17 @@ Fields = Mapping[str, Any]
 
 def native_config(config: Fields, family: Family, *, where: str = "config.json") -> PreTrainedConfig | LLaDA2Shape:
     """The config of the native network. Raises WeightsUnusable, naming the field, where there is none."""
+    makers: dict[str, Callable[[Fields, str], PreTrainedConfig | LLaDA2Shape]]
     makers = {"llada": _llada, "llada-moe": _llada_moe, "dream": _dream, "sdar": _sdar, "llada2": _llada2}
     try:
         return makers[family.name](config, where)
     except KeyError as error:
         raise WeightsUnusable(f"{where} has no field {error.args[0]!r}, which {family.name} needs") from error
+
+
+def window_of(config: Fields) -> int:
+    """How many positions the config names; 4096, what LLaDA was trained on, where it names none."""
+    return int(config.get("max_sequence_length") or config.get("max_position_embeddings") or 4096)
 
 
 def _llada(config: Fields, where: str) -> PreTrainedConfig:
@@ -67,21 +73,17 @@ def _llada_moe(config: Fields, where: str) -> PreTrainedConfig:
     _expect(config, where, same | {"hidden_act": "silu"} | dict.fromkeys(refused))
     if config.get("routed_scaling_factor") not in (None, 1, 1.0):
         raise WeightsUnusable(f"{where} has routed_scaling_factor {config['routed_scaling_factor']!r}; only 1 is read")
-    layers = config["num_hidden_layers"]
-    sparse = config.get("moe_layer_freq") or [1] * layers
-    return Qwen3MoeConfig(
-        **(
-            _qwen(
-                {"rms_norm_eps": 1e-5, "intermediate_size": config.get("dense_intermediate_size", 0), **config}, where
-            )
-        ),
-        head_dim=config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"],
-        num_experts=config["num_experts"],
-        num_experts_per_tok=config["num_experts_per_tok"],
-        moe_intermediate_size=config["expert_intermediate_size"],
-        norm_topk_prob=config.get("norm_topk_prob") or False,
-        mlp_only_layers=[layer for layer, experts in enumerate(sparse) if not experts],
-    )
+    sparse = config.get("moe_layer_freq") or [1] * config["num_hidden_layers"]
+    fields = {
+        **_qwen({"rms_norm_eps": 1e-5, "intermediate_size": config.get("dense_intermediate_size", 0), **config}, where),
+        "head_dim": config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"],
+        "num_experts": config["num_experts"],
+        "num_experts_per_tok": config["num_experts_per_tok"],
+        "moe_intermediate_size": config["expert_intermediate_size"],
+        "norm_topk_prob": config.get("norm_topk_prob") or False,
+        "mlp_only_layers": [layer for layer, experts in enumerate(sparse) if not experts],
+    }
+    return Qwen3MoeConfig(**fields)
 
 
 def _llada2(config: Fields, where: str) -> LLaDA2Shape:

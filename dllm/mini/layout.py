@@ -114,7 +114,8 @@ class Words:
 
 def _sentence_columns(body: TokenText, sentences: Sequence[tuple[int, int]]) -> tuple[int, ...]:
     """The column of the first token of each sentence; a sentence without tokens has none of its own."""
-    columns, column = [], 0
+    columns: list[int] = []
+    column = 0
     for start, end in sentences or ((0, 1 << 62),):
         while column < len(body.ids) and body.starts[column] < start:
             column += 1

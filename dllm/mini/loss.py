@@ -8,10 +8,12 @@ some of them wrong, among them spans drawn from the model's own first canvas: th
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import Tensor
 
 from .examples import WHOLE, Place
@@ -48,26 +50,33 @@ class Batch:
     right: tuple[tuple[tuple[int, ...], ...], ...]  # token ids of the right answers
 
     def to(self, device: torch.device) -> "Batch":
-        moved = {f.name: getattr(self, f.name) for f in fields(self)}
-        return Batch(**{k: v.to(device) if isinstance(v, Tensor) else v for k, v in moved.items()})
+        moved: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        for name, value in moved.items():
+            moved[name] = value.to(device) if isinstance(value, Tensor) else value
+        return Batch(**moved)
 
 
 def collate(composed: Sequence[Composed], shape: ReaderShape, *, pad: int) -> Batch:
     """Pads layouts to one width and turns targets into positions of the padded prompt."""
     width = max(c.layout.ids_WT.shape[1] for c in composed)
     fills = (pad, 0, -1, 0, 0, 0)
-    stack = [
+    ids, marks, evidence, pointable, first, last = (
         _stack(arrays, width, fill) for *arrays, fill in zip(*(c.layout.arrays for c in composed), fills, strict=True)
-    ]
+    )
     rows = [_Positions(c.layout, width) for c in composed]
     answers = [_spans(r, c.target.answers, shape.answer) for r, c in zip(rows, composed, strict=True)]
     bridges = [_spans(r, c.target.bridges or (), shape.bridge) for r, c in zip(rows, composed, strict=True)]
     cites = [r.marks(c.target.cites or ()) for r, c in zip(rows, composed, strict=True)]
-    support = torch.zeros(len(composed), stack[0].shape[1] * width)
+    support = torch.zeros(len(composed), ids.shape[1] * width)
     for row, at in enumerate(cites):
         support[row, at] = 1.0
     return Batch(
-        *stack,
+        ids,
+        marks,
+        evidence,
+        pointable,
+        first,
+        last,
         torch.tensor([KINDS.index(c.target.kind) for c in composed]),
         _ragged([[at for at, _ in a] for a in answers]),
         _ragged([[n for _, n in a] for a in answers]),
@@ -81,7 +90,7 @@ def collate(composed: Sequence[Composed], shape: ReaderShape, *, pad: int) -> Ba
     )
 
 
-def _stack(arrays: Sequence[np.ndarray], width: int, fill: int) -> Tensor:  # type: ignore[type-arg]
+def _stack(arrays: Sequence[NDArray[Any]], width: int, fill: int) -> Tensor:
     padded = [np.pad(a, ((0, 0), (0, width - a.shape[1])), constant_values=fill) for a in arrays]
     return torch.from_numpy(np.stack(padded))
 
@@ -109,7 +118,8 @@ class _Positions:
 
     def marks(self, cites: Sequence[tuple[int, int]]) -> list[int]:
         """Positions of marks, in reading order as they stand in the prompt."""
-        layout, found = self.layout, set()
+        layout = self.layout
+        found: set[int] = set()
         for text, sentence in cites:
             mine = layout.evidence_WT == text
             if sentence == WHOLE:

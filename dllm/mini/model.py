@@ -7,6 +7,7 @@ position of the prompt, or at one of a few fixed words. Knows tensors. Does not 
 # E examples, W windows an example, T tokens a window, L = W*T positions, D draws (canvases) an example, N slots,
 # H heads, C width. Suffixes name the axes.
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -53,6 +54,17 @@ class Windows(NamedTuple):
     cite: Tensor
     keys: list[Tensor]
     values: list[Tensor]
+
+    def each(self, change: Callable[[Tensor], Tensor]) -> "Windows":
+        """The same change made to every tensor."""
+        return Windows(
+            change(self.states),
+            change(self.start),
+            change(self.stop),
+            change(self.cite),
+            [change(k) for k in self.keys],
+            [change(v) for v in self.values],
+        )
 
 
 class Encoded(NamedTuple):
@@ -205,7 +217,10 @@ class Reader(nn.Module):
         E, W, T = ids_EWT.shape
         pointable = pointable_EWT.flatten(1)
         return Encoded(
-            *(t.view(E, W * T, -1) for t in windows[:4]),
+            windows.states.view(E, W * T, -1),
+            windows.start.view(E, W * T, -1),
+            windows.stop.view(E, W * T, -1),
+            windows.cite.view(E, W * T, -1),
             [_join(k, E, W) for k in windows.keys],
             [_join(v, E, W) for v in windows.values],
             (ids_EWT != pad).flatten(1),
@@ -286,7 +301,7 @@ def _pointer(q_EDC: Tensor, k_ELC: Tensor, scale: float, allowed_EL: Tensor) -> 
 def _canvas_mask(real_EL: Tensor, D: int, N: int) -> Tensor:
     """[E, 1, D*N, L + D*N] bool: every slot sees the whole prompt and the slots of its own canvas only."""
     E, L = real_EL.shape
-    own = torch.block_diag(*[torch.ones(N, N, dtype=torch.bool, device=real_EL.device)] * D)
+    own = torch.eye(D, dtype=torch.bool, device=real_EL.device).repeat_interleave(N, 0).repeat_interleave(N, 1)
     prompt = real_EL[:, None, :].expand(E, D * N, L)
     return torch.cat([prompt, own.expand(E, D * N, D * N)], -1)[:, None]
 

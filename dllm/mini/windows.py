@@ -54,19 +54,17 @@ def _key(ids_T: Tensor, marks_T: Tensor, types_T: Tensor) -> bytes:
 
 
 def _row(windows: Windows, number: int) -> Windows:
-    one = slice(number, number + 1)
-    return Windows(*(t[one] for t in windows[:4]), [k[one] for k in windows.keys], [v[one] for v in windows.values])
+    return windows.each(lambda t: t[number : number + 1])
 
 
 def _stacked(rows: list[Windows], width: int) -> Windows:
     """Rows of different padded widths as one batch. What is cut off or added is padding, which nothing attends to."""
-
-    def fit(tensors: list[Tensor]) -> Tensor:
-        return torch.cat([F.pad(t[..., :width, :], (0, 0, 0, max(0, width - t.shape[-2]))) for t in tensors])
-
-    layers = range(len(rows[0].keys))
+    fitted = [row.each(lambda t: F.pad(t[..., :width, :], (0, 0, 0, max(0, width - t.shape[-2])))) for row in rows]
     return Windows(
-        *(fit([row[n] for row in rows]) for n in range(4)),
-        [fit([row.keys[n] for row in rows]) for n in layers],
-        [fit([row.values[n] for row in rows]) for n in layers],
+        torch.cat([row.states for row in fitted]),
+        torch.cat([row.start for row in fitted]),
+        torch.cat([row.stop for row in fitted]),
+        torch.cat([row.cite for row in fitted]),
+        [torch.cat(layer) for layer in zip(*(row.keys for row in fitted), strict=True)],
+        [torch.cat(layer) for layer in zip(*(row.values for row in fitted), strict=True)],
     )

@@ -73,6 +73,7 @@ def policies(draw: st.DrawFn) -> Policy:
         commit=commit,
         remask=remask,
         steps=draw(st.integers(1, 9) if clocked else st.none() | st.integers(1, 9)),
+        shares=draw(st.sampled_from(["even", "time"])),
         threshold=draw(st.floats(0, 1)),
         factor=draw(st.floats(0, 3)),
         entropy_bound=draw(st.floats(0, 3)),

@@ -15,6 +15,7 @@ from remask.dllm.policy import (
     count_unchanged,
     number_blocks,
     quota,
+    quota_by_time,
     surest,
     threshold_policy,
     window,
@@ -166,3 +167,25 @@ def test_a_policy_that_cannot_be_meant_is_refused_with_its_value(wrong: dict[str
 def test_the_threshold_policy_fills_the_canvas_within_its_budget() -> None:
     policy = threshold_policy(0.5, max_passes=3)
     assert (policy.commit, policy.threshold, policy.max_passes, policy.leave_masks) == ("threshold", 0.5, 3, False)
+
+
+def dream_counts(masked: int, steps: int) -> list[int]:
+    """What Dream's sampler commits step by step, read plainly from its code."""
+    times, counts = torch.linspace(1, 1e-3, steps + 1), []
+    for i in range(steps):
+        share = 1 - times[i + 1] / times[i]
+        counts.append(int(torch.tensor(float(masked)) * share) if i < steps - 1 else masked)
+        masked -= counts[-1]
+    return counts
+
+
+@QUICK
+@given(st.integers(1, 80), st.integers(1, 90))
+def test_time_shares_are_dreams_without_the_passes_that_commit_nothing(masked: int, steps: int) -> None:
+    left, spent, counts = masked, 0, []
+    while left:
+        count_B, spent_B = quota_by_time(torch.tensor([left]), torch.tensor([spent]), torch.tensor([steps]))
+        counts.append(int(count_B))
+        left, spent = left - counts[-1], int(spent_B) + 1
+    assert counts == [count for count in dream_counts(masked, steps) if count]
+    assert spent <= steps

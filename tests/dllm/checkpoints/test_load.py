@@ -114,7 +114,7 @@ def test_tied_weights_are_read_once(tmp_path: Path, name: str, words: str) -> No
 def test_a_missing_shard_is_named(tmp_path: Path) -> None:
     folder = write(tmp_path, "llada", shards=3)
     (folder / "model-00002-of-00003.safetensors").unlink()
-    with pytest.raises(WeightsUnusable, match="lacks 1 of 3 shards: model-00002-of-00003.safetensors"):
+    with pytest.raises(WeightsUnusable, match=r"lacks 1 of 3 shards: model-00002-of-00003.safetensors"):
         load_network(folder)
 
 
@@ -185,7 +185,7 @@ def test_what_does_not_fit_is_refused_before_reading_and_says_what_would(tmp_pat
     (folder / "model.safetensors").unlink()
     with pytest.raises(BackendUnavailable, match="It would fit in bfloat16"):
         load_network(folder, free=lambda device: parameters * 3)
-    with pytest.raises(BackendUnavailable, match="What would fit: in float32 up to 0.0 billion parameters"):
+    with pytest.raises(BackendUnavailable, match=r"What would fit: in float32 up to 0.0 billion parameters"):
         load_network(folder, free=lambda device: parameters)
 
 

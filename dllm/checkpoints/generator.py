@@ -1,0 +1,240 @@
+"""A published diffusion language model as a `Generator`: questions in, drafts with a confidence for every token out."""
+
+# B drafts side by side, N canvas slots.
+
+import math
+import time
+from collections.abc import Generator as Steps
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..denoise import Denoised, Step, denoise
+from ..draft import CanvasPass, Draft, Kind, Passes, Prompt, Source, Token
+from ..errors import BackendUnavailable
+from ..policy import Policy
+from ..sample import Sampling, from_logits
+from .asking import Asked, asked
+from .denoiser import Checkpoint, DecodeOptions
+from .family import FamilyName
+from .folder import checkpoint_folder
+from .load import load_network
+from .network import Network
+from .reuse import Prompted
+from .tokenizer import Tokenizer
+from .written import Written, WrittenDraft, length, written
+
+BLOCK = "▒"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratorOptions:
+    """How a checkpoint answers."""
+
+    answer_tokens: int = 64
+    """Slots of the canvas; rounded up so that the last block of a block-causal model is whole."""
+    threshold: float = 0.9
+    """Commit whatever is at least this sure at once (Fast-dLLM), and what the budget of passes asks for."""
+    temperature: float = 0.7
+    """For the second candidate and those after it. The first always takes the likeliest words."""
+    reluctant_ends: bool = False
+    """Commit ends last (LLaDA's `confidence_eos_eot_inf`), for models that stop too early."""
+    window: int | None = None
+    """Tokens of prompt and answer together; None: what config.json says."""
+    decode: DecodeOptions = field(default_factory=lambda: DecodeOptions(block_length=32))
+
+    def __post_init__(self) -> None:
+        if self.answer_tokens < 1:
+            raise ValueError(f"answer_tokens={self.answer_tokens!r} leaves no room for an answer. Give at least 1")
+
+
+class _Request(NamedTuple):
+    """Everything a run knows; none of it is shared with another."""
+
+    prompt: Prompt
+    asked: Asked
+    state: Prompted
+    begun: float
+    prefilled: float
+
+
+class CheckpointGenerator:
+    """One instance may serve many threads: a request's state is its own."""
+
+    def __init__(
+        self, network: Network, tokenizer: Tokenizer, options: GeneratorOptions | None = None, *, name: str = ""
+    ) -> None:
+        self.options = options or GeneratorOptions()
+        self._model, self._tokenizer = Checkpoint(network, self.options.decode), tokenizer
+        self._name = name or network.family.name
+
+    @classmethod
+    def load(
+        cls,
+        path_or_id: str,
+        *,
+        family: FamilyName | None = None,
+        dtype: str = "",
+        device: str = "",
+        options: GeneratorOptions | None = None,
+    ) -> "CheckpointGenerator":
+        """Reads a folder, or a hub id. `family`: refuse any other; `llada` takes its mixture of experts too. `device`:
+        empty takes a GPU where there is one. Raises BackendUnavailable and WeightsUnusable."""
+        folder = checkpoint_folder(path_or_id)
+        loaded = load_network(folder, dtype=dtype, device=device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        found = loaded.family.name
+        if family is not None and found.removesuffix("-moe") != family.removesuffix("-moe"):
+            raise BackendUnavailable(
+                f"{path_or_id!r} is a {found} checkpoint, not a {family}. Ask for {found}:{path_or_id}"
+            )
+        return cls(Network(loaded), Tokenizer.load(folder), options, name=f"{family or found}:{path_or_id}")
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def draft(self, prompt: Prompt, *, candidates: int = 1, max_passes: int = 4, seed: int = 0) -> Passes:
+        """The likeliest words, and beside them up to `candidates` - 1 drafts that are drawn at a temperature."""
+        request = self._begin(prompt)
+        slots = self._slots(len(request.asked.ids))
+        canvas_BN = torch.full((max(1, candidates), slots), self._model.mask_id)
+        ends = self._tokenizer.ends if self.options.reluctant_ends else ()
+        likeliest = Sampling(reluctant=ends)
+        sampling = [likeliest] + [replace(likeliest, temperature=self.options.temperature)] * (len(canvas_BN) - 1)
+        yield self._shown(canvas_BN[0], 0, committed=0, seconds=request.prefilled)
+        done = yield from self._run(request, canvas_BN, sampling, max_passes, seed)
+        return self._drafts(request, done)
+
+    def refine(
+        self,
+        prompt: Prompt,
+        draft: Draft,
+        remask: Sequence[tuple[int, int]],
+        *,
+        reason: str = "",
+        max_passes: int = 4,
+        seed: int = 0,
+    ) -> Passes:
+        """Masks the slots whose characters lie under the spans, and no other; as many tokens come back as were taken."""
+        request = self._begin(prompt)
+        ids, confidence, spans = self._reopened(draft, len(request.asked.ids))
+        hidden = [any(s < stop and start < e for start, stop in remask) for s, e in spans]
+        canvas_N = torch.tensor([self._model.mask_id if hide else id_ for id_, hide in zip(ids, hidden, strict=True)])
+        taken = tuple(draft.text[start:end] for start, end in remask)
+        first = self._shown(canvas_N, 0, committed=0, seconds=request.prefilled)
+        yield replace(first, remasked=taken, reason=reason)
+        # An end in the middle would cut off words that were not doubted.
+        sampling = [Sampling(forbidden=self._tokenizer.ends)]
+        done = yield from self._run(request, canvas_N[None], sampling, max_passes, seed)
+        was_N = torch.tensor(confidence)
+        kept_BN = torch.where(torch.tensor(hidden)[None], done.confidence_BN.cpu(), was_N[None])
+        return self._drafts(request, replace(done, confidence_BN=kept_BN))
+
+    # Running.
+
+    def _begin(self, prompt: Prompt) -> _Request:
+        begun = time.perf_counter()
+        room = (self.options.window or self._model.network.window) - self._slots(0)
+        conversation = asked(self._tokenizer, prompt, room=room)
+        state = self._model.prefill([conversation.ids])
+        return _Request(prompt, conversation, state, begun, time.perf_counter() - begun)
+
+    def _slots(self, prompt_tokens: int, *, least: int = 0) -> int:
+        """How many slots the canvas has after a prompt; after one of unknown length, at most."""
+        size = self._model.network.attends_in_blocks_of
+        wanted = max(self.options.answer_tokens, least)
+        if size is None:
+            return wanted
+        return wanted + (-(prompt_tokens + wanted) % size if prompt_tokens else size - 1)
+
+    def _run(
+        self, request: _Request, canvas_BN: Tensor, sampling: Sequence[Sampling], max_passes: int, seed: int
+    ) -> Steps[CanvasPass, None, Denoised]:
+        canvas_BN = canvas_BN.to(self._model.network.device)
+        request.state.last_pass = max_passes
+        policy = Policy(commit="threshold", threshold=self.options.threshold, steps=max_passes, max_passes=max_passes)
+        blocks_BN = self._model.blocks(request.state, *canvas_BN.shape)
+        propose = from_logits(self._model, request.state, sampling, seed=seed)
+        steps = denoise(propose, canvas_BN, mask_id=self._model.mask_id, policy=policy, seed=seed, block_BN=blocks_BN)
+        while True:
+            try:
+                step: Step = next(steps)
+            except StopIteration as stop:
+                done: Denoised = stop.value
+                return done
+            committed = int(step.committed_BN[0].sum())
+            yield self._shown(step.canvas_BN[0], step.index, committed=committed, seconds=step.seconds)
+
+    def _reopened(self, draft: Draft, prompt_tokens: int) -> tuple[list[int], list[float], Sequence[tuple[int, int]]]:
+        """Ids, confidences and character spans of a draft's slots: its own canvas, or, where it has none or its text is not
+        that of its canvas any more, its text in tokens, and ends after it."""
+        if isinstance(draft, WrittenDraft) and draft.ids:
+            mine = written(self._tokenizer, draft.ids)
+            if mine.text == draft.text:
+                return list(draft.ids), list(draft.sure), mine.spans
+        tokens = self._tokenizer.spans(draft.text)
+        ends = self._slots(prompt_tokens, least=len(tokens) + 1) - len(tokens)
+        ids = [id_ for id_, _, _ in tokens] + [self._tokenizer.ends[0]] * ends
+        return ids, [1.0] * len(ids), [(start, end) for _, start, end in tokens] + [(0, 0)] * ends
+
+    # What is shown and given.
+
+    def _shown(self, canvas_N: Tensor, index: int, *, committed: int, seconds: float) -> CanvasPass:
+        ids = canvas_N.tolist()
+        masked = sum(id_ == self._model.mask_id for id_ in ids)
+        return CanvasPass(index, "".join(self._pieces(ids)), committed, masked, seconds=seconds)
+
+    def _pieces(self, ids: Sequence[int]) -> Iterator[str]:
+        said: list[int] = []
+        for id_ in ids[: length(self._tokenizer, ids)]:
+            if id_ != self._model.mask_id:
+                said.append(id_)
+                continue
+            yield self._tokenizer.decode(said) + BLOCK
+            said = []
+        yield self._tokenizer.decode(said)
+
+    def _drafts(self, request: _Request, done: Denoised) -> list[Draft]:
+        seconds = time.perf_counter() - request.begun
+        stages = {"prefill": request.prefilled, "denoise": seconds - request.prefilled}
+        kept: dict[str, Draft] = {}
+        rows = zip(done.canvas_BN.tolist(), done.confidence_BN.tolist(), strict=True)
+        drafts = [self._draft(request, ids, confidence) for ids, confidence in rows]
+        for draft in sorted(drafts, key=lambda d: -d.confidence):
+            kept.setdefault(draft.text.lower(), draft)
+        return [replace(d, passes=done.passes, seconds=seconds, stages=stages) for d in kept.values()]
+
+    def _draft(self, request: _Request, ids: list[int], confidence: list[float]) -> Draft:
+        said = written(self._tokenizer, ids)
+        end = length(self._tokenizer, ids)
+        sure = math.exp(sum(math.log(max(c, 1e-9)) for c in confidence[: end + 1]) / len(confidence[: end + 1]))
+        kind = _kind(said)
+        pairs = zip(said.spans, confidence, strict=True)
+        tokens = tuple(Token(start, stop, min(1.0, c)) for (start, stop), c in pairs if stop > start)
+        return WrittenDraft(
+            "" if kind == "none" else said.text,
+            () if kind == "none" else tokens,
+            kind,
+            confidence=min(1.0, sure),
+            answerable=1.0 - min(1.0, sure) if kind == "none" else 1.0,
+            cited=() if kind == "none" else self._cited(request, said),
+            left_out=request.asked.left_out,
+            ids=tuple(ids),
+            sure=tuple(confidence),
+        )
+
+    def _cited(self, request: _Request, said: Written) -> tuple[Source, ...]:
+        """The whole texts that the markers name. Numbers of evidence that was not shown name nothing."""
+        shown = len(request.prompt.evidence) - len(request.asked.left_out)
+        texts = {n: request.prompt.evidence[n - 1].text for n in said.numbers if 1 <= n <= shown}
+        return tuple(Source(number - 1, 0, len(text)) for number, text in texts.items())
+
+
+def _kind(said: Written) -> Kind:
+    bare = said.text.lower().strip(" .!\"'")
+    if bare in ("", "no answer"):
+        return "none"
+    return bare if bare in ("yes", "no") else "span"  # type: ignore[return-value]

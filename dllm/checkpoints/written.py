@@ -1,0 +1,73 @@
+"""From the ids of a canvas to a text whose every character knows its slot, and the markers it cites by."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..draft import Draft
+from .tokenizer import Tokenizer
+
+_MARKER = re.compile(r"\s*\[(\d{1,4})\]")
+_BROKEN = "\ufffd"
+
+
+class Written(NamedTuple):
+    """`spans`: where each slot's characters are in `text`; an end, a marker and what was cut away have none. `numbers`:
+    the evidence numbers of the markers that stood in it, in order, each once."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenDraft(Draft):
+    """A draft that keeps its canvas, so that refining changes slots and not a second tokenization of its text."""
+
+    ids: tuple[int, ...] = ()
+    sure: tuple[float, ...] = ()
+    """The confidence of every slot when it was committed."""
+
+
+def written(tokenizer: Tokenizer, ids: Sequence[int]) -> Written:
+    """The answer up to its first end, without the blanks around it and without its markers."""
+    said = list(ids)[: length(tokenizer, ids)]
+    bounds, text = _bounds(tokenizer, said)
+    cuts = [(m.start(), m.end()) for m in _MARKER.finditer(text)]
+    numbers = tuple(dict.fromkeys(int(m[1]) for m in _MARKER.finditer(text)))
+    kept = [i for i in range(len(text)) if not any(start <= i < end for start, end in cuts)]
+    while kept and text[kept[-1]].isspace():
+        kept.pop()
+    while kept and text[kept[0]].isspace():
+        kept.pop(0)
+    moved = {old: new for new, old in enumerate(kept)}
+    spans = [_moved(moved, start, end) for start, end in bounds]
+    return Written("".join(text[i] for i in kept), (*spans, *[(0, 0)] * (len(ids) - len(said))), numbers)
+
+
+def length(tokenizer: Tokenizer, ids: Sequence[int]) -> int:
+    """How many slots come before the first end."""
+    return next((slot for slot, id_ in enumerate(ids) if id_ in tokenizer.ends), len(ids))
+
+
+def _bounds(tokenizer: Tokenizer, ids: Sequence[int]) -> tuple[list[tuple[int, int]], str]:
+    """Every slot's first character and last (exclusive). Slots that share one character, as the bytes of it may, all span
+    it, so that they are masked together."""
+    texts = [tokenizer.decode(ids[:count]) for count in range(1, len(ids) + 1)]
+    bounds: list[tuple[int, int]] = []
+    done = opened = 0
+    for text in texts:
+        bounds.append((done, 0))
+        if text.endswith(_BROKEN):
+            continue
+        bounds[opened:] = [(start, len(text)) for start, _ in bounds[opened:]]
+        done, opened = len(text), len(bounds)
+    whole = texts[-1] if texts else ""
+    bounds[opened:] = [(start, len(whole)) for start, _ in bounds[opened:]]
+    return bounds, whole
+
+
+def _moved(moved: dict[int, int], start: int, end: int) -> tuple[int, int]:
+    here = [moved[i] for i in range(start, end) if i in moved]
+    return (here[0], here[-1] + 1) if here else (0, 0)

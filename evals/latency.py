@@ -1,0 +1,102 @@
+"""`remask eval latency`: what a caller waits, end to end and by stage, backends question by question in turn."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from ..agent.console import output
+from .asking import Row
+from .folder import RunFolder, to_json
+from .hotpotqa import Plan
+from .interval import Interval, median_ratio, quantile
+from .machine import circumstances
+from .measure import measure
+from .page import page
+from .plot import can_plot, waiting
+from .report import Report, provenance, report, times_table
+from .summary import by_backend
+from .table import milliseconds, table, times
+
+
+class PassTimes(BaseModel):
+    """Of one backend: the pass over the prompt beside a pass over the canvas (of a model that writes word by word: the
+    prompt beside one word), medians over questions in seconds. `ratio` is prompt over canvas."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    backend: str
+    prompt: Interval
+    canvas: Interval
+    ratio: Interval
+
+
+class LatencyReport(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    report: Report
+    passes: tuple[PassTimes, ...]
+
+
+def run(made: Plan, out: Path, *, seed: int, warm: int, repeats: int) -> LatencyReport:
+    """Asks, and writes the whole folder. Interrupted, it goes on where it stopped when it is called again."""
+    folder = RunFolder(out, {**made.settings, "warm": warm, "repeats": repeats})
+    rows = measure(made.questions, made.backends, made.setting, folder, repeats=repeats, warm=warm)
+    title = f"Time on {made.settings['data']}, {made.settings['setting']} setting"
+    found = LatencyReport(
+        report=report(title, rows, made.backends, folder.settings, circumstances(), seed=seed),
+        passes=tuple(times for mine in by_backend(rows) if (times := pass_times(mine, seed=seed))),
+    )
+    text = markdown(found)
+    pictures = {"time": waiting(rows)} if can_plot() else {}
+    for name, data in pictures.items():
+        (out / f"{name}.png").write_bytes(data)
+    folder.write("report.json", to_json(found.model_dump(mode="json")))
+    folder.write("report.md", text)
+    folder.write("report.html", page(title, text, pictures, rows))
+    return found
+
+
+def pass_times(rows: Sequence[Row], *, seed: int = 0) -> PassTimes | None:
+    """None for a backend that does not tell its passes apart. A picture of the canvas without a time is no pass."""
+    prompts, canvases = [], []
+    for row in rows:
+        prompt = [made.seconds for made in row.passes if made.index == 0 and made.seconds > 0]
+        canvas = [made.seconds for made in row.passes if made.index > 0 and made.seconds > 0]
+        if prompt and canvas:
+            prompts.append(sum(prompt) / len(prompt))
+            canvases.append(sum(canvas) / len(canvas))
+    if not prompts:
+        return None
+    return PassTimes(
+        backend=rows[0].backend,
+        prompt=quantile(prompts, 0.5, seed=seed),
+        canvas=quantile(canvases, 0.5, seed=seed),
+        ratio=median_ratio(canvases, prompts, seed=seed),
+    )
+
+
+def markdown(found: LatencyReport) -> str:
+    made = found.report
+    parts = [
+        f"# {made.title}",
+        "In milliseconds from question to answer, with bootstrap 95% intervals over questions; stages are medians."
+        " Every question went through all backends before the next, another one first each time.",
+        times_table(made),
+    ]
+    if made.speeds:
+        parts.append(table(["p50 over p50", "times as fast"], _speeds(made)))
+    if found.passes:
+        head = ["backend", "pass over the prompt", "pass over the canvas", "prompt over canvas"]
+        cells = ([p.backend, milliseconds(p.prompt), milliseconds(p.canvas), times(p.ratio)] for p in found.passes)
+        parts.append(table(head, cells))
+    return "\n\n".join([*parts, provenance(made)]) + "\n"
+
+
+def tell(found: LatencyReport, out: Path) -> None:
+    output().print(f"{markdown(found)}\n{out / 'report.html'}")
+
+
+def _speeds(made: Report) -> list[list[Any]]:
+    return [[f"{speed.ours} against {speed.theirs}", times(speed.ratio)] for speed in made.speeds]
