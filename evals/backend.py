@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..agent.console import UsageError, progress
@@ -27,7 +27,8 @@ ONCE = AgentOptions(candidates=1, extra_hops=0, max_refinements=0)
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """`name` is what was typed; `model` says what answers, `fingerprint` differs where other weights would."""
+    """`name` is what was typed, a path's folders left out where it can be; `model` says what answers; `fingerprint`
+    differs where weights do."""
 
     name: str
     generator: Generator
@@ -42,7 +43,21 @@ def open_backends(names: Sequence[str], questions: Sequence[Question]) -> list[B
     """In the order given. Raises what `check_names` does, and BackendUnavailable or WeightsUnusable where a model can't
     be loaded."""
     check_names(names)
-    return [_opener(name)(name, questions) for name in names]
+    opened = [_opener(name)(name, questions) for name in names]
+    shown = [shortened(name) for name in names]
+    return [
+        replace(backend, name=short) if shown.count(short) == 1 else backend
+        for backend, short in zip(opened, shown, strict=True)
+    ]
+
+
+def shortened(name: str) -> str:
+    """
+    >>> shortened("embedded:runs/second/reader.safetensors"), shortened("floor")
+    ('embedded:reader.safetensors', 'floor')
+    """
+    kind, colon, rest = name.partition(":")
+    return f"{kind}{colon}{Path(rest).name}"
 
 
 def check_names(names: Sequence[str]) -> None:

@@ -13,6 +13,12 @@ app = typer.Typer(
 )
 
 
+class PlaceName(StrEnum):
+    FIRST = "first"
+    MIDDLE = "middle"
+    LAST = "last"
+
+
 class SettingName(StrEnum):
     DISTRACTOR = "distractor"
     GOLD = "gold"
@@ -35,7 +41,10 @@ SettingOption = Annotated[
     ),
 ]
 Main = Annotated[
-    str, typer.Option("--backend", help="embedded, embedded:FILE, autoregressive, autoregressive:FILE, floor, or gold.")
+    str,
+    typer.Option(
+        "--backend", help="embedded[:FILE], autoregressive[:FILE.gguf], floor, gold, or a checkpoint as in llada:PATH."
+    ),
 ]
 Baselines = Annotated[
     list[str] | None,
@@ -162,6 +171,36 @@ def retrieval(
 
     folder = out or default_out("retrieval", "search", data)
     search.tell(search.run(data, folder, index=index, corpus=corpus, limit=limit, seed=seed), folder)
+
+
+@app.command()
+def noise(
+    data: Data,
+    backend: Main = "embedded",
+    baseline: Baselines = None,
+    documents: Annotated[
+        list[int] | None,
+        typer.Option("--documents", min=1, help="May be repeated. [default: 2 4 8 12 20 50]", show_default=False),
+    ] = None,
+    place: Annotated[
+        list[PlaceName] | None,
+        typer.Option(
+            "--place", help="Where the right documents stand. May be repeated. [default: all]", show_default=False
+        ),
+    ] = None,
+    limit: Limit = None,
+    seed: Seed = 0,
+    out: Out = None,
+) -> None:
+    """See whether answers hold with more documents around the right ones, wherever those stand."""
+    from . import hotpotqa as task
+    from . import noise as measuring
+
+    folder = out or default_out("noise", "distractor", data)
+    made = task.plan("noise", data, "distractor", [backend, *(baseline or [])], out=folder, limit=limit, seed=seed)
+    places = [one for one in measuring.PLACES if not place or one in place]
+    counts = documents or measuring.COUNTS
+    measuring.tell(measuring.run(made, folder, counts=counts, places=places, seed=seed), folder)
 
 
 @app.command()

@@ -20,7 +20,7 @@ from .plot import INSTALL, bars, can_plot, waiting
 from .predictions import to_official
 from .question import Question
 from .records import sha256
-from .report import Report, markdown, report, scores_table, times_table
+from .report import NAMES, Report, markdown, report, scores_table, times_table
 
 Where = Literal["distractor", "gold", "open"]
 
@@ -114,7 +114,7 @@ def pictures(folder: RunFolder, found: Report, rows: Sequence[Row]) -> dict[str,
         progress().print(f"no pictures: matplotlib is not installed. Install it with: {INSTALL}", soft_wrap=True)
         return {}
     shown = ("em", "f1", "sp_f1", "joint_f1")
-    values = {s.backend: {n: s.metrics[n] for n in shown if n in s.metrics} for s in found.scores}
+    values = {s.backend: {NAMES[n]: s.metrics[n] for n in shown if n in s.metrics} for s in found.scores}
     made = {"accuracy": bars(found.title, values), "time": waiting(rows)}
     for name, data in made.items():
         (folder.path / f"{name}.png").write_bytes(data)

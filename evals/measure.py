@@ -1,8 +1,10 @@
 """Every question put to every backend, in turn, and kept. Knows neither what is measured nor how it is told."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
+from ..agent.console import progress
 from ..agent.options import AgentOptions
 from .asking import Row, ask
 from .backend import Backend
@@ -32,17 +34,22 @@ def measure(
     """The rows of all of them, those that the folder has already among them, in a fixed order.
 
     One question goes through all backends before the next, so that the machine's noise hits all alike, and another
-    backend begins each time. `warm` questions are asked beforehand and not kept.
+    backend begins each time. `warm` questions are asked beforehand, in other words, and not kept.
     """
     turns = list(_turns(questions, backends, repeats))
     todo = [turn for turn in turns if turn.key not in folder.rows]
     done = len(turns) - len(todo)
     if todo:
-        _warm_up(questions[:warm], backends, setting)
+        _warm_up(questions[-warm:] if warm else [], backends, setting)
     with meter("asking", len(turns), done=done) as tell:
         tell(done, running(folder.rows, backends))
         for number, turn in enumerate(todo, done + 1):
-            folder.add(_asked(turn, setting))
+            try:
+                folder.add(_asked(turn, setting))
+            except KeyboardInterrupt:
+                said = f"stopped with {number - 1} of {len(turns)} answers in {folder.path}; the same command goes on"
+                progress().print(said, soft_wrap=True)
+                raise
             tell(number, running(folder.rows, backends))
     order = [(b.name, q.id, repeat) for b in backends for repeat in range(repeats) for q in questions]
     return [folder.rows[key] for key in order]
@@ -88,6 +95,8 @@ def _asked(turn: _Turn, setting: Setting) -> Row:
 
 
 def _warm_up(questions: Sequence[Question], backends: Sequence[Backend], setting: Setting) -> None:
+    """With the last questions, each in other words: a model may keep what it read last, and must not be measured on it."""
     for question in questions:
+        other = replace(question, text=f"Before we begin: {question.text}")
         for backend in backends:
-            _asked(_Turn(question, backend, 0), setting)
+            _asked(_Turn(other, backend, 0), setting)

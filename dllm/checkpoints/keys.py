@@ -56,6 +56,7 @@ class KeyStore:
 def first_change(before_BL: Tensor, now_BL: Tensor) -> int:
     """The first column where any row has changed; columns that were not there before have.
 
+    >>> import torch
     >>> first_change(torch.tensor([[1, 2, 3]]), torch.tensor([[1, 2, 9, 4]]))
     2
     """

@@ -14,7 +14,7 @@ from .family import Family, family_of
 from .llada2 import LLaDA2, LLaDA2Shape, in_dtype
 from .memory import check_fits, free_bytes, parameters_of
 from .names import Place, place
-from .shards import read_json, tensors
+from .shards import read_json, stored_dtype, tensors
 from .translate import native_config, window_of
 
 _CLASSES: dict[str, Any] = {
@@ -43,19 +43,20 @@ def load_network(
     device: str = "cpu",
     free: Callable[[torch.device], int | None] = free_bytes,
 ) -> Loaded:
-    """Reads config.json and the safetensors of a folder. `dtype`: float32, float16 or bfloat16; empty: the config's own.
+    """Reads config.json and the safetensors of a folder. `dtype`: float32, float16 or bfloat16; empty: what the config
+    says, or else what the weights are kept in.
 
     Raises WeightsUnusable for what is damaged, missing or of another architecture, BackendUnavailable where it can't fit.
     """
     config = read_json(folder / "config.json")
     where = str(folder / "config.json")
     family = family_of(config, where=where)
-    kind = dtype or str(config.get("torch_dtype") or config.get("dtype") or "float32")
+    kind = dtype or str(config.get("torch_dtype") or config.get("dtype") or stored_dtype(folder))
     if kind not in _DTYPES:
         raise WeightsUnusable(f"dtype {kind!r} is not read. Choose one of {', '.join(_DTYPES)}")
     native = native_config(config, family, where=where)
     target = torch.device(device)
-    network = _network(native, family, _DTYPES[kind])
+    network = build_network(native, family, _DTYPES[kind])
     check_fits(parameters_of(network), _DTYPES[kind], target, free=free(target))
     network = _tied(network.to_empty(device=target), native)
     _fill(network, family, folder)
@@ -63,10 +64,10 @@ def load_network(
         # Angles are computed, not stored, and what was computed on the meta device is empty.
         trunk: Any = network.model
         trunk.rotary_emb = type(trunk.rotary_emb)(config=native).to(target)
-    return Loaded(family, network.eval().requires_grad_(False), window_of(config))
+    return Loaded(family, network.eval().requires_grad_(False), window_of(config, family))
 
 
-def _network(native: PreTrainedConfig | LLaDA2Shape, family: Family, dtype: torch.dtype) -> nn.Module:
+def build_network(native: PreTrainedConfig | LLaDA2Shape, family: Family, dtype: torch.dtype) -> nn.Module:
     """The network with no memory behind it."""
     with torch.device("meta"):
         if isinstance(native, LLaDA2Shape):

@@ -62,6 +62,11 @@ def tensors(folder: Path) -> Iterator[tuple[str, Tensor]]:
             ) from error
 
 
+def stored_dtype(folder: Path) -> str:
+    """What the first tensor is kept in, e.g. `bfloat16`. LLaDA's config.json doesn't say."""
+    return next((str(tensor.dtype).removeprefix("torch.") for _, tensor in tensors(folder)), "float32")
+
+
 def _checked(tensor: Tensor, name: str, path: Path) -> Tensor:
     if tensor.dtype not in _READ:
         raise WeightsUnusable(

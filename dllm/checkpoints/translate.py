@@ -25,9 +25,11 @@ def native_config(config: Fields, family: Family, *, where: str = "config.json")
         raise WeightsUnusable(f"{where} has no field {error.args[0]!r}, which {family.name} needs") from error
 
 
-def window_of(config: Fields) -> int:
-    """How many positions the config names; 4096, what LLaDA was trained on, where it names none."""
-    return int(config.get("max_sequence_length") or config.get("max_position_embeddings") or 4096)
+def window_of(config: Fields, family: Family) -> int:
+    """How many positions the config names; 4096, what LLaDA was trained on, where it names none. Dream's inherits Qwen2.5's
+    131,072, and was trained on 2048 (DreamLM/Dream, README)."""
+    named = int(config.get("max_sequence_length") or config.get("max_position_embeddings") or 4096)
+    return min(named, 2048) if family.name == "dream" else named
 
 
 def _llada(config: Fields, where: str) -> PreTrainedConfig:
@@ -53,7 +55,7 @@ def _llada(config: Fields, where: str) -> PreTrainedConfig:
 
 
 def _dream(config: Fields, where: str) -> PreTrainedConfig:
-    _expect(config, where, {"hidden_act": "silu", "use_sliding_window": None, "use_mrope": None})
+    _expect(config, where, {"hidden_act": "silu"} | dict.fromkeys(("use_sliding_window", "use_mrope", "block_size")))
     return Qwen2Config(**_qwen(config, where))
 
 
@@ -87,16 +89,22 @@ def _llada_moe(config: Fields, where: str) -> PreTrainedConfig:
 
 
 def _llada2(config: Fields, where: str) -> LLaDA2Shape:
-    refused = ("use_bias", "use_qkv_bias", "rope_scaling", "use_sliding_window")
-    _expect(config, where, {"hidden_act": "silu", "score_function": "sigmoid"} | dict.fromkeys(refused))
+    refused = ("use_bias", "use_qkv_bias", "norm_head", "rope_scaling", "use_sliding_window")
+    _expect(
+        config,
+        where,
+        {"hidden_act": "silu", "score_function": "sigmoid", "norm_topk_prob": True, "use_rmsnorm": True}
+        | dict.fromkeys(refused),
+    )
     heads = config["num_attention_heads"]
+    size = config.get("head_dim") or config["hidden_size"] // heads
     return LLaDA2Shape(
         words=config["vocab_size"],
         channels=config["hidden_size"],
         layers=config["num_hidden_layers"],
         heads=heads,
         key_heads=config.get("num_key_value_heads") or heads,
-        head_size=config.get("head_dim") or config["hidden_size"] // heads,
+        head_size=size,
         dense_channels=config["intermediate_size"],
         dense_layers=config.get("first_k_dense_replace", 0),
         experts=config["num_experts"],
@@ -108,7 +116,7 @@ def _llada2(config: Fields, where: str) -> LLaDA2Shape:
         scale=config.get("routed_scaling_factor", 2.5),
         eps=config.get("rms_norm_eps", 1e-6),
         rope_theta=config["rope_theta"],
-        rope_share=config.get("partial_rotary_factor", 1.0),
+        rope_share=config.get("partial_rotary_factor") or config.get("rotary_dim", size) / size,
         tied=config.get("tie_word_embeddings", False),
     )
 

@@ -127,13 +127,16 @@ def with_floor(made: Plan, floor: SentenceFloor) -> Plan:
     return made._replace(backends=[Backend(backend.name, floor, backend.options, backend.model)])
 
 
-def test_an_interrupted_run_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> None:
+def test_an_interrupted_run_goes_on_and_ends_with_the_same_bytes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     data = official(tmp_path)
     made = plan("hotpotqa", data, "distractor", ["floor"], out=tmp_path)
     run(made, tmp_path / "whole", seed=0)
     with pytest.raises(KeyboardInterrupt):
         run(with_floor(made, Stopping(2)), tmp_path / "parts", seed=0)  # the warm-up is one of the two
     assert (tmp_path / "parts" / "rows.jsonl").read_text().count("\n") == 1
+    assert "stopped with 1 of 3 answers in" in capsys.readouterr().err
     counting = Stopping(3)
     run(with_floor(made, counting), tmp_path / "parts", seed=0)
     assert counting.left == 0, "the warm-up and the two questions that were left"

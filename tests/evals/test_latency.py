@@ -1,13 +1,17 @@
 """`remask eval latency`: who is asked when, what is kept, and pass times by hand."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from remask.agent.answer import RefinePass
 from remask.agent.cli import main
+from remask.dllm.draft import Passes, Prompt
 from remask.evals.asking import Row
-from remask.evals.latency import pass_times
+from remask.evals.floor import SentenceFloor
+from remask.evals.hotpotqa import plan
+from remask.evals.latency import pass_times, run
 
 from .sheets import official
 
@@ -69,6 +73,37 @@ def test_the_prompt_s_pass_is_compared_with_the_mean_pass_over_the_canvas() -> N
     found = pass_times([row(0.3, 0.01, 0.03), row(0.3, 0.02), row(0.3, 0.02)])
     assert found is not None
     assert (found.prompt.value, found.canvas.value, found.ratio.value) == (0.3, 0.02, 15.0)
+
+
+def test_only_the_first_run_counts_since_later_ones_may_find_the_prompt_read() -> None:
+    once = row(0.3, 0.02)
+    refined = tuple(made.model_copy(update={"run": 2, "stage": "refine", "seconds": 0.001}) for made in once.passes)
+    assert pass_times([once.model_copy(update={"passes": once.passes + refined})]) == pass_times([once])
+
+
+class Noting(SentenceFloor):
+    """Notes what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def draft(self, prompt: Prompt, *, candidates: int = 1, max_passes: int = 4, seed: int = 0) -> Passes:
+        self.asked.append(prompt.question)
+        return super().draft(prompt)
+
+
+def test_no_question_is_measured_that_the_warm_up_asked_word_for_word(tmp_path: Path) -> None:
+    made = plan("latency", official(tmp_path), "distractor", ["floor"], out=tmp_path)
+    noting = Noting()
+    run(
+        made._replace(backends=[replace(made.backends[0], generator=noting)]),
+        tmp_path / "out",
+        seed=0,
+        warm=2,
+        repeats=1,
+    )
+    assert len(noting.asked) == len(set(noting.asked)) == 5
+    assert noting.asked[2] == made.questions[0].text
 
 
 def test_a_backend_that_times_no_prompt_has_no_pass_times() -> None:

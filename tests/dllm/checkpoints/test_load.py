@@ -49,6 +49,7 @@ def test_another_architecture_is_refused_by_its_name(kind: str) -> None:
         ("llada", "block_type", "sequential"),
         ("llada", "include_bias", True),
         ("dream", "use_sliding_window", True),
+        ("dream", "block_size", 32),
         ("lladamoe", "moe_router_enable_expert_bias", True),
         ("lladamoe", "shared_expert_intermediate_size", 64),
         ("llada2", "rope_scaling", {"type": "yarn", "factor": 4.0}),
@@ -84,6 +85,11 @@ def test_shards_hold_what_one_file_holds(tmp_path: Path, name: str) -> None:
     one, many = (load_network(write(tmp_path / str(n), name, shards=n)).network for n in (1, 4))
     for (key, a), (_, b) in zip(one.named_parameters(), many.named_parameters(), strict=True):
         assert torch.equal(a, b), key
+
+
+def test_where_the_config_names_no_dtype_the_weights_keep_theirs(tmp_path: Path) -> None:
+    halved = {key: value.bfloat16() for key, value in weights("llada").items()}
+    assert Network(load_network(write(tmp_path, "llada", tensors=halved))).dtype == torch.bfloat16
 
 
 def test_dtype_is_the_configs_unless_one_is_asked_for(tmp_path: Path) -> None:
@@ -184,9 +190,9 @@ def test_what_does_not_fit_is_refused_before_reading_and_says_what_would(tmp_pat
     parameters = parameters_of(load_network(folder).network)
     (folder / "model.safetensors").unlink()
     with pytest.raises(BackendUnavailable, match="It would fit in bfloat16"):
-        load_network(folder, free=lambda device: parameters * 3)
+        load_network(folder, dtype="float32", free=lambda device: parameters * 3)
     with pytest.raises(BackendUnavailable, match=r"What would fit: in float32 up to 0.0 billion parameters"):
-        load_network(folder, free=lambda device: parameters)
+        load_network(folder, dtype="float32", free=lambda device: parameters)
 
 
 def test_memory_that_nobody_knows_is_tried() -> None:
