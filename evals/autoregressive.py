@@ -137,15 +137,15 @@ class _Step(NamedTuple):
 def written(question: str, evidence: Sequence[Evidence]) -> str:
     """What the model is told.
 
-    >>> print(written("Who?", [Evidence("Mira did.", "Fresco")]).removeprefix(INSTRUCTION))
-    <BLANKLINE>
-    <BLANKLINE>
+    >>> print(written("Who?", [Evidence("Mira did.", "Fresco")]).replace(INSTRUCTION, "INSTRUCTION"))
     Fresco: Mira did.
+    <BLANKLINE>
+    INSTRUCTION
     <BLANKLINE>
     Question: Who?
     """
     texts = [f"{one.title}: {one.text}" if one.title else one.text for one in evidence]
-    return "\n\n".join([INSTRUCTION, *texts, f"Question: {question}"])
+    return "\n\n".join([*texts, INSTRUCTION, f"Question: {question}"])
 
 
 def packaged() -> Path:

@@ -167,9 +167,7 @@ class Index:
     def _save_held(self, target: Path) -> None:
         if store.is_index(target):
             if self._saved is None or self._saved[0] != target:
-                raise IndexUnusable(
-                    f"{target}: holds another index. Add to that one, or choose another folder"
-                )
+                raise IndexUnusable(f"{target}: holds another index. Add to that one, or choose another folder")
             if self._saved[1] != store.read_manifest(target).generation:
                 raise IndexBusy(f"{target}: was changed by another process since it was opened. Open it again")
         state, retriever = self._state, self._state.retriever
