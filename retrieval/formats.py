@@ -1,4 +1,7 @@
-"""Which reader a file's name asks for, and the readers of files that are one document each."""
+"""Which reader a file's name asks for, and the readers of files that are one document each.
+
+The modules that own a format's library are imported with the first file of that format: importing this stays cheap.
+"""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,10 +10,8 @@ from .blocks import first_heading
 from .document import Document, Scalar
 from .encoding import Decoded, decode, well_formed
 from .errors import DocumentUnreadable
-from .office import read_docx, read_pdf
 from .rows import read_csv, read_json, read_jsonl
 from .source import Found, Source
-from .webpage import decode_page, read_page
 
 Reader = Callable[[Source], Iterator[Found]]
 """Yields documents and notes. Raises DocumentUnreadable or OSError when the file, or the rest of it, can't be read."""
@@ -33,17 +34,23 @@ def _read_markdown(source: Source) -> Iterator[Found]:
 
 
 def _read_html(source: Source) -> Iterator[Found]:
+    from .webpage import decode_page, read_page
+
     decoded = decode_page(source.read(), source.path)
     page = read_page(decoded.text)
     yield from _decoded(source, decoded, page.text, page.title)
 
 
 def _read_pdf(source: Source) -> Iterator[Found]:
+    from .office import read_pdf
+
     pdf = read_pdf(source.read(), source.path)
     yield _document(source, pdf.text, pdf.title, {"pages": pdf.pages})
 
 
 def _read_docx(source: Source) -> Iterator[Found]:
+    from .office import read_docx
+
     word = read_docx(source.read(), source.path, max_bytes=source.max_bytes)
     yield _document(source, word.text, word.title, {})
 

@@ -9,6 +9,7 @@ fit; a longer one continues in the next window under its title. Knows token ids 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +23,12 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayoutOptions:
-    """How prompts are cut. The defaults are what the shipped weights were trained with."""
+    """How prompts are cut. Passages apart read no worse than packed ones, and a second search need not read them again."""
 
     max_window: int = 384  # tokens; attention beyond this costs more than it gives on passages of about 110 tokens
     max_question: int = 64  # tokens; a longer question keeps its two ends
     max_title: int = 20  # tokens
+    pack: bool = False  # several passages a window, as they fit (so the shipped weights were trained); else each apart
     max_windows: int = 16  # a prompt of more is cut by whole passages, last first
 
 
@@ -75,6 +77,28 @@ class Layout:
     def arrays(self) -> tuple[NDArray[np.generic], ...]:
         """What the network is shown, in the order it takes it: ids, marks, evidence, pointable, first, last."""
         return self.ids_WT, self.marks_WT, self.evidence_WT, self.pointable_WT, self.first_WT, self.last_WT
+
+    def row(self, window: int) -> slice:
+        """The columns of a window that are not padding."""
+        return slice(0, int(self.ids_WT[window].nonzero()[0].max()) + 1)  # padding is id 0 in every BERT vocabulary
+
+    def joined(self) -> "Layout":
+        """All windows in one row, without padding. Positions change; what stands side by side in a text still does."""
+
+        def one(array: NDArray[Any]) -> NDArray[Any]:
+            return np.concatenate([array[w, self.row(w)] for w in range(len(array))])[None]
+
+        return Layout(
+            one(self.ids_WT),
+            one(self.evidence_WT),
+            one(self.marks_WT),
+            one(self.starts_WT),
+            one(self.ends_WT),
+            one(self.first_WT),
+            one(self.last_WT),
+            one(self.sentence_WT),
+            self.left_out,
+        )
 
     def source(self, first: int, last: int) -> Source:
         """The characters from the token at position `first` to the one at `last`, both of one evidence text."""
@@ -154,7 +178,7 @@ def arrange(words: Words, prompt: Prompt, options: LayoutOptions) -> Layout:
 def arrange_pieces(words: Words, question: Sequence[int], pieces: Sequence[Piece], options: LayoutOptions) -> Layout:
     """Lays tokenised texts out in windows; training calls this directly, since its texts come again and again."""
     room = options.max_window - len(question) - 2
-    windows, left_out = _pack(pieces, room, options.max_windows)
+    windows, left_out = _pack(pieces, room, options)
     width = max((sum(_cost(pieces, c) for c in w) for w in windows), default=0) + len(question) + 2
     rows = _Rows(len(windows), width, words.pad)
     for row, window in enumerate(windows):
@@ -168,13 +192,13 @@ def _cost(pieces: Sequence[Piece], cut: _Cut) -> int:
     return len(pieces[cut.evidence].title) + cut.end - cut.start + 1
 
 
-def _pack(pieces: Sequence[Piece], room: int, max_windows: int) -> tuple[list[list[_Cut]], tuple[int, ...]]:
+def _pack(pieces: Sequence[Piece], room: int, options: LayoutOptions) -> tuple[list[list[_Cut]], tuple[int, ...]]:
     """Fills windows in reading order, whole passages first; says which passages had no place."""
     windows: list[list[_Cut]] = [[]]
     left, left_out = room, []
     for index, piece in enumerate(pieces):
         cuts = _cuts(index, piece, room)
-        trial, free = [list(windows[-1])], left
+        trial, free = [list(windows[-1])], left if options.pack or not windows[-1] else 0
         for cut in cuts:
             cost = _cost(pieces, cut)
             if cost > free:
@@ -182,7 +206,7 @@ def _pack(pieces: Sequence[Piece], room: int, max_windows: int) -> tuple[list[li
                 free = room
             trial[-1].append(cut)
             free -= cost
-        if len(windows) - 1 + len(trial) > max_windows:
+        if len(windows) - 1 + len(trial) > options.max_windows:
             left_out.append(index)
             continue
         windows[-1:], left = trial, free

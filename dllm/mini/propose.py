@@ -60,10 +60,12 @@ def _fitting_row(table_AL: Tensor, slots: list[int]) -> Tensor:
     A, L = table_AL.shape
     kept = table_AL
     for j, held in enumerate(slots):
+        if held == MASK:
+            continue
         allowed = torch.ones(A, L, dtype=torch.bool)
         if held == END:
             allowed[j:] = False
-        elif held != MASK:
+        else:
             allowed[:] = False
             if 0 <= held - j < L:
                 allowed[j:, held - j] = True

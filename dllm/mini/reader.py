@@ -9,10 +9,12 @@ import time
 from collections.abc import Generator as Steps
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -24,7 +26,7 @@ from .model import END, KIND, KINDS, MASK, Encoded, Reader
 from .precision import Precision, use_bfloat16
 from .propose import Reading, blank_canvas, part_slots, read
 from .weights import SHIPPED, Loaded, load_reader
-from .windows import WindowCache
+from .windows import WindowCache, joined
 
 BLOCK = "▒"
 
@@ -59,10 +61,12 @@ class EmbeddedReader:
     def __init__(
         self, reader: Reader, words: Words, layout: LayoutOptions, options: ReaderOptions | None = None
     ) -> None:
-        self._reader, self._words, self._layout = reader, words, layout
+        self._words, self._layout = words, layout
         self.options = options or ReaderOptions()
         self._device = next(reader.parameters()).device
-        self._bfloat = use_bfloat16(self.options.precision, self._device)
+        # Converted once: autocast would convert every weight again in every pass.
+        dtype = torch.bfloat16 if use_bfloat16(self.options.precision, self._device) else torch.float32
+        self._reader = deepcopy(reader).to(dtype)
         self._windows = WindowCache()
         self._last: _Read | None = None  # the prompt read last: refining begins with the one just drafted from
 
@@ -114,12 +118,14 @@ class EmbeddedReader:
         known = self._last
         if known is not None and known.prompt == prompt:
             return known._replace(seconds=time.perf_counter() - begin)
-        layout = arrange(self._words, prompt, self._layout)
-        ids, marks, evidence, pointable, first, last = (torch.from_numpy(a).to(self._device) for a in layout.arrays)
+        apart = arrange(self._words, prompt, self._layout)
+        shown = np.stack([apart.ids_WT, apart.marks_WT, apart.evidence_WT >= 0])
+        rows = [torch.from_numpy(shown[:, w, apart.row(w)]).to(self._device) for w in range(shown.shape[1])]
+        layout = apart.joined()
+        arrays = [torch.from_numpy(a)[None].to(self._device) for a in layout.arrays]
         with self._computing():
-            windows = self._windows.read(self._reader, ids, marks, (evidence >= 0).long(), pad=self._words.pad)
-            stacked = (t[None] for t in (ids, marks, evidence, pointable, first, last))
-            encoded = self._reader.assemble(windows, *stacked, pad=self._words.pad)
+            windows = joined(self._windows.read(self._reader, rows))
+            encoded = self._reader.assemble(windows, *arrays, pad=self._words.pad)
         self._last = _Read(prompt, layout, encoded, time.perf_counter() - begin)
         return self._last
 
@@ -129,7 +135,7 @@ class EmbeddedReader:
 
     @contextmanager
     def _computing(self) -> Iterator[None]:
-        with torch.inference_mode(), torch.autocast(self._device.type, dtype=torch.bfloat16, enabled=self._bfloat):
+        with torch.inference_mode():
             yield
 
     # Canvases.

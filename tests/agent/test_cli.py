@@ -305,9 +305,9 @@ def test_training_with_what_is_not_there_is_one_line(
     assert wrong[1] in shown[-1]
 
 
-def test_an_interrupt_ends_quietly_with_130(notes: Path) -> None:
-    code = "import os, signal, sys; from remask.agent import cli, console\n"
-    code += "cli.commands.output = lambda: os.kill(os.getpid(), signal.SIGINT)\n"
+def test_an_interrupt_ends_quietly_with_130() -> None:
+    code = "import os, signal, sys, time; from remask.agent import cli\n"
+    code += "cli.commands.output = lambda: (os.kill(os.getpid(), signal.SIGINT), time.sleep(60))\n"
     code += "sys.exit(cli.main(['schema']))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (130, "", "")

@@ -8,7 +8,7 @@ from remask.dllm.draft import Evidence, Prompt
 from remask.dllm.mini.layout import MARK_SENTENCE, MARK_TITLE, Layout, LayoutOptions, Words, arrange
 from remask.dllm.mini.weights import load_words
 
-OPTIONS = LayoutOptions(max_window=64, max_question=16, max_windows=4)
+OPTIONS = LayoutOptions(max_window=64, max_question=16, max_windows=4, pack=True)
 
 
 @pytest.fixture(scope="module")
