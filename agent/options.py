@@ -16,9 +16,9 @@ class AgentOptions(BaseModel):
     """Drafts made in one batch."""
     extra_hops: int = Field(default=1, ge=0)
     """Further searches with the draft as the query."""
-    max_refinements: int = Field(default=2, ge=0)
+    max_refinements: int = Field(default=1, ge=0)
     """Tries to repair doubtful parts. 0 never re-masks."""
-    run_passes: int = Field(default=4, ge=1)
+    run_passes: int = Field(default=2, ge=1)
     """Passes over the canvas in one run of the model."""
     max_passes: int = Field(default=16, ge=1)
     """Passes over the canvas for one question. The first draft is always finished."""

@@ -162,7 +162,7 @@ class Clock:
 
 def timed(seconds: float | None) -> Answer:
     shelf = Shelf(LIBRARY)
-    options = AgentOptions(max_seconds=seconds, max_refinements=9, max_passes=1000)
+    options = AgentOptions(max_seconds=seconds, max_refinements=9, max_passes=1000, run_passes=4)
     return Agent(shelf, unsettled(), documents=shelf.document, options=options, clock=Clock()).ask(WHEN)
 
 
