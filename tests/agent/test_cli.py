@@ -271,7 +271,7 @@ def test_the_main_job_needs_no_network_and_its_piped_output_is_plain(tmp_path: P
 def test_chat_answers_each_line_and_ends_with_the_last(notes: Path) -> None:
     run = process("chat", "--docs", str(notes), input="What is the cat called?\nAnd the dog?\n", stdin=None)
     assert run.returncode == 0, run.stderr
-    assert run.stdout.count("confidence") == 2
+    assert run.stdout.count("; retrieve ") == 2
 
 
 def test_schema_is_that_of_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
@@ -307,6 +307,8 @@ def test_training_with_what_is_not_there_is_one_line(
 
 def test_an_interrupt_ends_quietly_with_130() -> None:
     code = "import os, signal, sys, time; from remask.agent import cli\n"
+    # Whatever started the tests in the background may have had interrupts ignored.
+    code += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     code += "cli.commands.output = lambda: (os.kill(os.getpid(), signal.SIGINT), time.sleep(60))\n"
     code += "sys.exit(cli.main(['schema']))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
