@@ -23,7 +23,7 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayoutOptions:
-    """How prompts are cut. Passages apart read no worse than packed ones, and a second search need not read them again."""
+    """How prompts are cut. Passages are read apart, so that a second search need not read them again."""
 
     max_window: int = 384  # tokens; attention beyond this costs more than it gives on passages of about 110 tokens
     max_question: int = 64  # tokens; a longer question keeps its two ends

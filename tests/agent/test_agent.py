@@ -115,7 +115,7 @@ def test_without_documents_the_agent_abstains_and_asks_no_model() -> None:
     [
         (Draft("", kind="none", confidence=0.9), "finds no answer"),
         (Draft("   ", confidence=0.9), "finds no answer"),
-        (Draft("1952", confidence=0.9, answerable=0.05), "is 0.05, and at least 0.30"),
+        (Draft("1952", confidence=0.9, answerable=0.05), "is 0.05, and at least 0.20"),
         (Draft("1952", confidence=0.01), "at least 0.15"),
         (Draft("Bananas are yellow.", confidence=0.9), "no sentence of the passages carries"),
     ],
