@@ -1,0 +1,77 @@
+"""Options that several commands of `remask eval` take, in words."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class PlaceName(StrEnum):
+    FIRST = "first"
+    MIDDLE = "middle"
+    LAST = "last"
+
+
+class SettingName(StrEnum):
+    DISTRACTOR = "distractor"
+    GOLD = "gold"
+    OPEN = "open"
+
+
+Data = Annotated[
+    Path,
+    typer.Option(
+        "--data",
+        help="Questions: HotpotQA's JSON, its Hugging Face layout, or JSON lines; .gz too.",
+        show_default=False,
+    ),
+]
+SettingOption = Annotated[
+    SettingName,
+    typer.Option(
+        "--setting",
+        help="distractor: all paragraphs of the question are read. gold: only those with the answer. open: it searches.",
+    ),
+]
+Main = Annotated[
+    str,
+    typer.Option(
+        "--backend", help="embedded[:FILE], autoregressive[:FILE.gguf], floor, gold, or a checkpoint as in llada:PATH."
+    ),
+]
+Baselines = Annotated[
+    list[str] | None,
+    typer.Option("--baseline", help="Another backend to compare with. May be repeated.", show_default=False),
+]
+Limit = Annotated[
+    int | None, typer.Option("--limit", min=1, help="Only the first so many questions.", show_default=False)
+]
+Seed = Annotated[int, typer.Option("--seed", help="Of the model's choices and of the resampling.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", help="The folder of results; a run that was stopped goes on. [default: in runs/]", show_default=False
+    ),
+]
+IndexFolder = Annotated[
+    Path | None, typer.Option("--index", help="An index, for the open setting.", show_default=False)
+]
+CorpusFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--corpus", help="Texts, JSON lines, to index first; into --index if that is given.", show_default=False
+    ),
+]
+TopK = Annotated[int | None, typer.Option("--top-k", min=1, help="Passages a search asks for.", show_default=False)]
+Abstain = Annotated[
+    bool, typer.Option("--abstain", help="Let the agent abstain; without this it must say its best guess.")
+]
+
+
+def default_out(command: str, setting: str, data: Path) -> Path:
+    """
+    >>> str(default_out("hotpotqa", "open", Path("in/dev.jsonl.gz")))
+    'runs/hotpotqa-open-dev'
+    """
+    return Path("runs") / f"{command}-{setting}-{data.name.split('.')[0]}"
