@@ -12,7 +12,7 @@ WITH_EXAMPLES = sorted(
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
     for folder in FOLDERS
     for path in (ROOT / folder).rglob("*.py")
-    if ">>> " in path.read_text(encoding="utf-8") and "samples" not in path.parts
+    if ">>> " in path.read_text(encoding="utf-8") and "project" not in path.parts
 )
 
 

@@ -16,7 +16,7 @@ MODULES = {
     ".".join(("remask", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): path
     for folder in FOLDERS
     for path in sorted((ROOT / folder).rglob("*.py"))
-    if "samples" not in path.parts
+    if "project" not in path.parts
 }
 
 

@@ -13,6 +13,18 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("agent", "retrieval", "dllm", "evals", "templates")
+LEFT_BEHIND = (
+    ".git",
+    ".venv*",
+    ".*_cache",
+    ".hypothesis",
+    "__pycache__",
+    "build",
+    "dist",
+    "*.egg-info",
+    "runs",
+    "tests",
+)
 MAY_IMPORT = {
     "retrieval": set(),
     "dllm": set(),
@@ -38,9 +50,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that holds nothing but the built wheel, unpacked by pip."""
     tmp = tmp_path_factory.mktemp("wheel")
     # Built from a copy: a build folder left in the sources would slip old modules into the wheel.
-    shutil.copytree(
-        ROOT, tmp / "src", ignore=shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "runs", "tests")
-    )
+    shutil.copytree(ROOT, tmp / "src", ignore=shutil.ignore_patterns(*LEFT_BEHIND))
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
     built = [*pip, "wheel", "--no-deps", "--no-index", "--no-build-isolation", "-w", str(tmp), str(tmp / "src")]
     subprocess.run(built, check=True)
@@ -69,15 +79,18 @@ def test_the_wheel_ships_type_marks_and_data(installed: Path) -> None:
         str(path.relative_to(installed / "remask")) for path in (installed / "remask").rglob("*") if path.is_file()
     }
     wanted = {f"{folder}/py.typed" for folder in FOLDERS}
-    for pattern in ("dllm/mini/*.toml", "dllm/mini/shipped/*", "templates/samples/*"):
+    for pattern in ("dllm/mini/*.toml", "dllm/mini/shipped/*", "templates/samples/*", "templates/*/template.toml"):
         wanted |= {str(path.relative_to(ROOT)) for path in ROOT.glob(pattern)}
+    projects = [path for path in ROOT.glob("templates/*/project/**/*") if path.is_file()]
+    wanted |= {str(path.relative_to(ROOT)) for path in projects if "__pycache__" not in path.parts}
     assert wanted <= shipped
     assert not [name for name in shipped if name.startswith("tests")]
 
 
 def test_every_folder_of_modules_is_a_listed_package() -> None:
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
-    found = {str(path.parent.relative_to(ROOT)) for folder in FOLDERS for path in (ROOT / folder).rglob("__init__.py")}
+    inits = [path for folder in FOLDERS for path in (ROOT / folder).rglob("__init__.py") if "project" not in path.parts]
+    found = {str(path.parent.relative_to(ROOT)) for path in inits}
     assert set(listed["package-dir"].values()) == found
     assert {name.removeprefix("remask.").replace(".", "/") for name in listed["packages"]} == found
 
