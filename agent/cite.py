@@ -1,7 +1,8 @@
 """From a draft to citations. Knows where words come from; not how a draft was made or whether it is good enough.
 
 A pointer model says where it took every token: that sentence is cited. A model that only writes is checked afterwards:
-each sentence of its answer is aligned with the sentences of the evidence that carry it, or is left without a citation.
+each sentence of its answer is aligned with the sentences of the evidence that carry it, those of the evidence it named
+first, or is left without a citation.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -51,7 +52,7 @@ def grounds(draft: Draft, reading: Reading) -> list[Ground]:
         return list(_quoted(draft, cited))
     whole = _trimmed(draft.text, 0, len(draft.text))
     if draft.kind in ("yes", "no"):
-        cited = cited or _bearing(reading.prompt.question, reading)
+        cited = cited or _bearing(reading, _named(draft, 0, len(draft.text))) or _bearing(reading)
         return _distinct(Ground(*whole, quote) for quote in cited)
     pointed = list(_pointed(draft, reading))
     if cited:
@@ -123,16 +124,28 @@ def _run(tokens: list[Token], quote: Quote | None) -> Iterator[Ground]:
 
 
 def _written(draft: Draft, reading: Reading, pointed: Sequence[Ground] = ()) -> Iterator[Ground]:
-    """The statements in which no token points anywhere, each with the sentences that carry it."""
+    """The statements in which no token points anywhere, each with the sentences that carry it. Where those that the model
+    named don't, another may: models number wrongly."""
     for start, end in statements(draft.text):
         if not any(ground.start < end and start < ground.end for ground in pointed):
-            yield from (Ground(start, end, quote) for quote in _carrying(draft.text[start:end], reading))
+            said, named = draft.text[start:end], _named(draft, start, end)
+            carrying = (_carrying(said, reading, named) if named else []) or _carrying(said, reading)
+            yield from (Ground(start, end, quote) for quote in carrying)
 
 
-def _carrying(statement: str, reading: Reading) -> list[Quote]:
+def _named(draft: Draft, start: int, end: int) -> frozenset[int]:
+    """The evidence that the model's marks name for a statement. A mark speaks of what is before it, unless the answer
+    begins with one: then each speaks of what follows."""
+    leading = bool(draft.marks) and draft.marks[0].at == 0
+    until = next((s for s, _ in statements(draft.text) if s >= end), len(draft.text) + 1)
+    marks = (m for m in draft.marks if (start <= m.at < end if leading else start < m.at < until or m.at == end))
+    return frozenset(mark.evidence for mark in marks)
+
+
+def _carrying(statement: str, reading: Reading, named: frozenset[int] | None = None) -> list[Quote]:
     """Sentences with most of the statement's words, all its numbers, and a word of the question: one that only says
-    "answer 42" is no ground for 42."""
-    chosen, missing = _aligned(statement, reading)
+    "answer 42" is no ground for 42. `named`: only sentences of this evidence."""
+    chosen, missing = _aligned(statement, reading, named)
     wanted, asked = content_words(statement), topic_words(reading.prompt.question)
     heard = "\n".join(quote.text for quote in chosen)
     to_the_point = not asked or bool(asked & content_words(heard))
@@ -140,21 +153,22 @@ def _carrying(statement: str, reading: Reading) -> list[Quote]:
     return chosen if _most(wanted, missing) and to_the_point and exact else []
 
 
-def _bearing(question: str, reading: Reading) -> list[Quote]:
+def _bearing(reading: Reading, named: frozenset[int] | None = None) -> list[Quote]:
     """Sentences with most of the question's words: what a bare yes or no must rest on."""
-    chosen, missing = _aligned(question, reading)
-    return chosen if _most(topic_words(question), missing) else []
+    chosen, missing = _aligned(reading.prompt.question, reading, named)
+    return chosen if _most(topic_words(reading.prompt.question), missing) else []
 
 
 def _most(wanted: frozenset[str], missing: frozenset[str]) -> bool:
     return bool(wanted) and len(wanted - missing) >= LEAST_SHARE * len(wanted)
 
 
-def _aligned(statement: str, reading: Reading) -> tuple[list[Quote], frozenset[str]]:
+def _aligned(statement: str, reading: Reading, named: frozenset[int] | None) -> tuple[list[Quote], frozenset[str]]:
     """The fewest sentences that have a statement's words, greedily, of equals the one nearest to the question, then the
     earlier in the prompt; and the words that none of them has."""
     missing, asked = content_words(statement), topic_words(reading.prompt.question)
-    known = [(quote, content_words(quote.in_context)) for quote in reading.quotes()]
+    within = (quote for quote in reading.quotes() if named is None or quote.evidence in named)
+    known = [(quote, content_words(quote.in_context)) for quote in within]
     chosen: list[Quote] = []
     while missing and known and len(chosen) < MOST_GROUNDS:
         quote, words = max(known, key=lambda pair: (len(pair[1] & missing), len(pair[1] & asked)))

@@ -50,6 +50,15 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a model that writes named evidence by its number: `evidence` is the index, `at` counts characters of the
+    draft's text, in which the marker itself does not stand. It speaks of what stands before it."""
+
+    at: int
+    evidence: int
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """An answer as it stands. `tokens` is empty where a backend gives no confidences."""
 
@@ -62,6 +71,8 @@ class Draft:
     """How likely the model holds the evidence to carry an answer, 0..1."""
     cited: tuple[Source, ...] = ()
     """Sentences the model points at as its grounds."""
+    marks: tuple[Mark, ...] = ()
+    """What a model that writes said it took from where, in the order of the text. To be checked: it may be wrong."""
     bridge: str = ""
     """What the model would look up next; empty when it needs nothing more."""
     left_out: tuple[int, ...] = ()

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ..conversation import kind_of
 from ..denoise import Denoised, Step, denoise
-from ..draft import CanvasPass, Draft, Kind, Passes, Prompt, Source, Token
+from ..draft import CanvasPass, Draft, Passes, Prompt, Token
 from ..errors import BackendUnavailable
 from ..policy import Policy
 from ..sample import Sampling, from_logits
@@ -25,7 +26,7 @@ from .load import load_network
 from .network import Network
 from .reuse import Prompted
 from .tokenizer import Tokenizer
-from .written import Written, WrittenDraft, length, written
+from .written import WrittenDraft, length, written
 
 BLOCK = "▒"
 
@@ -172,7 +173,7 @@ class CheckpointGenerator:
         """Ids, confidences and character spans of a draft's slots: its own canvas, or, where it has none or its text is not
         that of its canvas any more, its text in tokens, and ends after it."""
         if isinstance(draft, WrittenDraft) and draft.ids:
-            mine = written(self._tokenizer, draft.ids)
+            mine = written(self._tokenizer, draft.ids, shown=0)
             if mine.text == draft.text:
                 return list(draft.ids), list(draft.sure), mine.spans
         tokens = self._tokenizer.spans(draft.text)
@@ -208,10 +209,11 @@ class CheckpointGenerator:
         return [replace(d, passes=done.passes, seconds=seconds, stages=stages) for d in kept.values()]
 
     def _draft(self, request: _Request, ids: list[int], confidence: list[float]) -> Draft:
-        said = written(self._tokenizer, ids)
+        shown = len(request.prompt.evidence) - len(request.asked.left_out)
+        said = written(self._tokenizer, ids, shown=shown)
         end = length(self._tokenizer, ids)
         sure = math.exp(sum(math.log(max(c, 1e-9)) for c in confidence[: end + 1]) / len(confidence[: end + 1]))
-        kind = _kind(said)
+        kind = kind_of(said.text)
         pairs = zip(said.spans, confidence, strict=True)
         tokens = tuple(Token(start, stop, min(1.0, c)) for (start, stop), c in pairs if stop > start)
         return WrittenDraft(
@@ -220,21 +222,8 @@ class CheckpointGenerator:
             kind,
             confidence=min(1.0, sure),
             answerable=1.0 - min(1.0, sure) if kind == "none" else 1.0,
-            cited=() if kind == "none" else self._cited(request, said),
+            marks=() if kind == "none" else said.marks,
             left_out=request.asked.left_out,
             ids=tuple(ids),
             sure=tuple(confidence),
         )
-
-    def _cited(self, request: _Request, said: Written) -> tuple[Source, ...]:
-        """The whole texts that the markers name. Numbers of evidence that was not shown name nothing."""
-        shown = len(request.prompt.evidence) - len(request.asked.left_out)
-        texts = {n: request.prompt.evidence[n - 1].text for n in said.numbers if 1 <= n <= shown}
-        return tuple(Source(number - 1, 0, len(text)) for number, text in texts.items())
-
-
-def _kind(said: Written) -> Kind:
-    bare = said.text.lower().strip(" .!\"'")
-    if bare in ("", "no answer"):
-        return "none"
-    return bare if bare in ("yes", "no") else "span"  # type: ignore[return-value]

@@ -1,24 +1,23 @@
 """From the ids of a canvas to a text whose every character knows its slot, and the markers it cites by."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..draft import Draft
+from ..draft import Draft, Mark
+from ..marker import unmarked
 from .tokenizer import Tokenizer
 
-_MARKER = re.compile(r"\s*\[(\d{1,4})\]")
 _BROKEN = "\ufffd"
 
 
 class Written(NamedTuple):
-    """`spans`: where each slot's characters are in `text`; an end, a marker and what was cut away have none. `numbers`:
-    the evidence numbers of the markers that stood in it, in order, each once."""
+    """`spans`: where each slot's characters are in `text`; an end, a marker and what was cut away have none. `marks`: what
+    the markers that stood in it name."""
 
     text: str
     spans: tuple[tuple[int, int], ...]
-    numbers: tuple[int, ...]
+    marks: tuple[Mark, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +29,14 @@ class WrittenDraft(Draft):
     """The confidence of every slot when it was committed."""
 
 
-def written(tokenizer: Tokenizer, ids: Sequence[int]) -> Written:
-    """The answer up to its first end, without the blanks around it and without its markers."""
+def written(tokenizer: Tokenizer, ids: Sequence[int], *, shown: int) -> Written:
+    """The answer up to its first end, without the blanks around it and without its markers of the `shown` texts."""
     said = list(ids)[: length(tokenizer, ids)]
     bounds, text = _bounds(tokenizer, said)
-    cuts = [(m.start(), m.end()) for m in _MARKER.finditer(text)]
-    numbers = tuple(dict.fromkeys(int(m[1]) for m in _MARKER.finditer(text)))
-    kept = [i for i in range(len(text)) if not any(start <= i < end for start, end in cuts)]
-    while kept and text[kept[-1]].isspace():
-        kept.pop()
-    while kept and text[kept[0]].isspace():
-        kept.pop(0)
-    moved = {old: new for new, old in enumerate(kept)}
+    found = unmarked(text, shown=shown)
+    moved = {old: new for new, old in enumerate(found.kept)}
     spans = [_moved(moved, start, end) for start, end in bounds]
-    return Written("".join(text[i] for i in kept), (*spans, *[(0, 0)] * (len(ids) - len(said))), numbers)
+    return Written(found.text, (*spans, *[(0, 0)] * (len(ids) - len(said))), found.marks)
 
 
 def length(tokenizer: Tokenizer, ids: Sequence[int]) -> int:

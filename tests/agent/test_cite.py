@@ -9,7 +9,7 @@ from remask.agent.answer import Citation
 from remask.agent.cite import cite, settled
 from remask.agent.evidence import Reading, merge
 from remask.agent.support import LexicalScorer
-from remask.dllm.draft import Draft, Prompt, Source, Token
+from remask.dllm.draft import Draft, Mark, Prompt, Source, Token
 from remask.dllm.scripted import pointing
 from remask.retrieval.document import Document, Passage
 from remask.retrieval.split import SplitOptions, split
@@ -74,6 +74,41 @@ def test_a_statement_out_of_two_documents_cites_both() -> None:
 @pytest.mark.parametrize("text", ["She restored the fresco in 1953.", "The chapel holds 1,200 people."])
 def test_free_text_with_a_wrong_number_has_no_citation(text: str) -> None:
     assert cited(Draft(text), reading(*LIBRARY, question="When did she restore what the chapel holds?")) == []
+
+
+TWIN = Document(id="twin", title="Guide", text="In 1952 Mira Holt restored the fresco. The fresco is of 1752.")
+RESTORED = "Mira Holt restored the fresco in 1952."
+
+
+def test_a_marker_chooses_between_documents_that_say_the_same() -> None:
+    read = reading(TWIN, MIRA)
+    assert [d for _, d, _ in cited(Draft(RESTORED), read)] == ["twin"]
+    named = Draft(RESTORED, marks=(Mark(len(RESTORED) - 1, 1),))
+    assert cited(named, read) == [(RESTORED, "mira", "In 1952 she restored the fresco of Saint Anne.")]
+
+
+def test_a_wrong_marker_is_corrected_and_a_marker_alone_carries_nothing() -> None:
+    wrong = Draft(RESTORED, marks=(Mark(len(RESTORED), 2),))
+    assert [d for _, d, _ in cited(wrong, reading(*LIBRARY))] == ["mira"]
+    assert cited(Draft("The fresco was sold to Rome.", marks=(Mark(28, 0),)), reading(*LIBRARY)) == []
+
+
+def test_each_marker_speaks_of_the_statement_before_it() -> None:
+    text = "She restored the fresco in 1952. The fresco shows a whale."
+    first, second = text.index(" The"), len(text)
+    behind = Draft(text, marks=(Mark(first, 0), Mark(second, 1)))
+    assert [(part, d) for part, d, _ in cited(behind, reading(MIRA, ANNE))] == [
+        ("She restored the fresco in 1952.", "mira"),
+        ("The fresco shows a whale.", "anne"),
+    ]
+    both = reading(TWIN, MIRA, ANNE)
+    leading = Draft(text, marks=(Mark(0, 1), Mark(first + 1, 2)))
+    assert [d for _, d, _ in cited(leading, both)] == ["mira", "anne"]
+
+
+def test_a_yes_rests_on_the_evidence_it_names() -> None:
+    read = reading(TWIN, MIRA, question="Was the fresco restored in 1952?")
+    assert [d for _, d, _ in cited(Draft("yes", kind="yes", marks=(Mark(3, 1),)), read)] == ["mira"]
 
 
 def test_cited_sentences_are_quoted_exactly_and_in_reading_order() -> None:
