@@ -85,11 +85,19 @@ def train(
         ),
     ] = None,
     device: Annotated[str, typer.Option("--device", help="cpu, cuda, or mps.")] = "cpu",
+    start: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="Weights a new run begins with, such as an earlier reader.safetensors. [default: the encoder's]",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Train the embedded reader. Progress and a score on held-out rows go to standard error."""
     from .training import train as run
 
-    run(data, out, minutes=minutes, tokens=tokens, mixture=mixture, device=device)
+    run(data, out, minutes=minutes, tokens=tokens, mixture=mixture, device=device, start=start)
     output().print(str(out / "reader.safetensors"))
 
 

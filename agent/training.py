@@ -18,10 +18,17 @@ FOREVER = float("inf")
 
 
 def train(
-    data: Path, out: Path, *, minutes: float | None, tokens: int | None, mixture: Path | None, device: str
+    data: Path,
+    out: Path,
+    *,
+    minutes: float | None,
+    tokens: int | None,
+    mixture: Path | None,
+    device: str,
+    start: Path | None = None,
 ) -> Progress:
     """Begins a run or goes on with the one in `out`. Lines of progress go to standard error."""
-    options = TrainOptions(device=_device(device))
+    options = TrainOptions(device=_device(device), start=start)
     if tokens is not None:
         options = replace(options, total_tokens=tokens)
     if mixture is not None:

@@ -5,13 +5,14 @@ import tomllib
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..errors import TrainingDataUnusable
-from .examples import Example, Target, pieces_of, read_examples, target_of
+from .examples import Example, Target, find, pieces_of, read_examples, target_of
 from .layout import Layout, LayoutOptions, Piece, Words, arrange_pieces, shorten
 
 HELD_OUT = 20  # one row in so many is never trained on; it gives the dev score
@@ -25,7 +26,7 @@ class SourceOptions(BaseModel):
     file: str
     weight: float = Field(gt=0)
     distractors: float = Field(default=0.0, ge=0, le=1, description="chance that one to three other texts are added")
-    drop: float = Field(default=0.0, ge=0, le=1, description="chance that the right text is taken away")
+    drop: float = Field(default=0.0, ge=0, le=1, description="chance that the texts with the answer are taken away")
     fewer: float = Field(default=0.0, ge=0, le=1, description="chance that wrong texts are thinned out")
 
 
@@ -115,8 +116,10 @@ class Composer:
             keep = [i for i in keep if i in needed or i in chosen]
         distracted = self.random.random() < source.options.distractors
         extra = self._others(prepared, source) if distracted else []
-        if extra and self.random.random() < source.options.drop:
-            keep, target = [], Target("none", cites=())
+        if target.kind != "none" and self.random.random() < source.options.drop:
+            left, other = self._without_answer(prepared, keep, extra)
+            if left or other:
+                keep, extra, target = left, other, _unanswerable(target, left)
         shown = [(pieces[i], i) for i in keep] + [(p, -1) for p in extra]
         if len(keep) > 1 or extra:
             self.random.shuffle(shown)
@@ -124,6 +127,16 @@ class Composer:
         layout = arrange_pieces(self.words, prepared.question, [self._piece(p) for p, _ in shown], self.layout)
         right = tuple(dict.fromkeys(self._ids(prepared, p.text, p.first, p.length) for p in target.answers))
         return Composed(layout, _moved(target, where), right)
+
+    def _without_answer(self, prepared: Prepared, keep: list[int], extra: list[Piece]) -> tuple[list[int], list[Piece]]:
+        """What is left when every text with a right answer is taken away; of yes and no, one that is needed."""
+        target, pieces = prepared.target, prepared.pieces
+        if not target.answers:
+            gone = {self.random.choice(target.cites)[0]} if target.cites else set(keep)
+            return [i for i in keep if i not in gone], extra
+        answers = {self._ids(prepared, p.text, p.first, p.length) for p in target.answers}
+        without = [not any(find(piece, ids) for ids in answers) for piece in (*pieces, *extra)]
+        return [i for i in keep if without[i]], list(compress(extra, without[len(pieces) :]))
 
     def _piece(self, piece: Piece) -> Piece:
         """Now and then without its title: users' texts often have none."""
@@ -148,6 +161,13 @@ def _needed(target: Target, count: int) -> set[int]:
     if target.cites is None:
         return set(range(count))
     return {t for t, _ in target.cites} | {p.text for p in target.answers} | {p.text for p in target.bridges or ()}
+
+
+def _unanswerable(target: Target, left: Sequence[int]) -> Target:
+    """What to say of the texts that are left: no answer, and where to look for more, which they may still tell."""
+    bridges = tuple(p for p in target.bridges or () if p.text in left)
+    half = any(text in left for text, _ in target.cites or ())
+    return Target("none", cites=None if half else (), bridges=bridges or None)
 
 
 def _moved(target: Target, where: dict[int, int]) -> Target:

@@ -23,7 +23,7 @@ from .loss import Batch, collate, losses
 from .mixture import Composed, Composer, Source, batches, load_sources, read_mixture
 from .model import Reader, ReaderShape
 from .precision import Precision, use_bfloat16
-from .weights import load_words, new_reader, save_reader
+from .weights import load_reader, load_words, new_reader, save_reader
 
 MIXTURE = Path(__file__).with_name("mixture.toml")
 Score = Callable[[Reader, list[Source]], dict[str, float]]
@@ -47,6 +47,7 @@ class TrainOptions:
     device: str = "cpu"
     precision: Precision = "auto"
     mixture: Path = MIXTURE
+    start: Path | None = None  # trained weights a new run begins with, instead of the encoder's
     layout: LayoutOptions = field(default_factory=LayoutOptions)
     shape: ReaderShape = field(default_factory=ReaderShape)
 
@@ -71,7 +72,7 @@ class Trainer:
         self.sources = load_sources(
             read_mixture(options.mixture), data, self.words, options.layout, options.shape.answer
         )
-        self.reader = new_reader(options.shape, seed=options.seed).to(self.device)
+        self.reader = self._fresh().to(self.device)
         self.reader.words.requires_grad_(False)
         self.names = [n for n, p in self.reader.named_parameters() if p.requires_grad]
         self.average = {n: p.detach().clone() for n, p in self._trained()}
@@ -80,6 +81,16 @@ class Trainer:
         out.mkdir(parents=True, exist_ok=True)
         if (out / "state.json").exists():
             self._resume()
+
+    def _fresh(self) -> Reader:
+        if self.options.start is None:
+            return new_reader(self.options.shape, seed=self.options.seed)
+        loaded = load_reader(self.options.start)
+        if loaded.reader.shape != self.options.shape:
+            raise WeightsUnusable(
+                f"{self.options.start} has the shape {loaded.reader.shape}, this run {self.options.shape}. Start without it."
+            )
+        return loaded.reader.train().requires_grad_(True)
 
     def _trained(self) -> Iterator[tuple[str, torch.nn.Parameter]]:
         return ((n, p) for n, p in self.reader.named_parameters() if p.requires_grad)

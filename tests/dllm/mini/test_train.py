@@ -101,6 +101,60 @@ def test_a_run_killed_at_any_moment_can_be_resumed(data: Path) -> None:
         assert load_reader(data / "run" / "reader.safetensors").reader.shape == ReaderShape()
 
 
+def test_a_new_run_begins_with_given_weights_and_an_old_one_does_not(data: Path) -> None:
+    first = Trainer(data, data / "first", options(data))
+    first.run(seconds=2, report=lambda row: None)
+    weights = data / "first" / "reader.safetensors"
+    second = Trainer(data, data / "second", options(data, start=weights))
+    for name, mine in second._trained():
+        assert torch.equal(mine.half(), first.average[name].half()), name
+    second.run(seconds=2, report=lambda row: None)
+    again = Trainer(data, data / "second", options(data, start=weights))
+    assert again.progress.step == second.progress.step > 0
+    assert all(torch.equal(p, q) for (_, p), (_, q) in zip(again._trained(), second._trained(), strict=True))
+
+
+def test_weights_of_another_shape_are_refused(data: Path) -> None:
+    Trainer(data, data / "first", options(data)).save()
+    other = options(data, start=data / "first" / "reader.safetensors", shape=ReaderShape(answer=9))
+    with pytest.raises(WeightsUnusable, match="answer=14"):
+        Trainer(data, data / "second", other)
+
+
+def test_a_row_whose_answer_is_taken_away_says_none_and_shows_it_nowhere(data: Path) -> None:
+    (data / "mixture.toml").write_text(MIXTURE + "drop = 1.0\n", encoding="utf-8")
+    words, layout, shape = load_words(), TrainOptions().layout, ReaderShape()
+    (source,) = load_sources(read_mixture(data / "mixture.toml"), data, words, layout, shape.answer)
+    composer = Composer(words, layout, 3)
+    dropped = 0
+    for prepared in source.train:
+        shown = composer.compose(prepared, source)
+        (answer,) = {words(a).ids for a in prepared.example.answers}
+        ids = shown.layout.ids_WT[0].tolist()
+        there = any(tuple(ids[i : i + len(answer)]) == answer for i in range(len(ids)))
+        assert (shown.target.kind == "none") != there
+        dropped += shown.target.kind == "none"
+    assert dropped > 20
+
+
+def test_half_of_a_two_hop_question_says_none_and_names_what_to_look_up(data: Path) -> None:
+    hop = {
+        "id": "hop",
+        "question": "Where was the maker of the lantern born?",
+        "answers": ["Oslo"],
+        "supporting_facts": [["Lantern", 0], ["Ada", 0]],
+        "context": [["Lantern", ["The lantern was made by Ada."]], ["Ada", ["Ada was born in Oslo."]]],
+    }
+    write_rows(data / "rows.jsonl.gz", [{**hop, "id": f"hop-{n}"} for n in range(30)])
+    (data / "mixture.toml").write_text(MIXTURE.replace("0.5", "0.0") + "drop = 1.0\n", encoding="utf-8")
+    words, layout = load_words(), TrainOptions().layout
+    (source,) = load_sources(read_mixture(data / "mixture.toml"), data, words, layout, ReaderShape().answer)
+    shown = Composer(words, layout, 3).compose(source.train[0], source)
+    assert shown.target.kind == "none"
+    (bridge,) = shown.target.bridges or ()
+    assert (bridge.text, bridge.length) == (0, len(words("Ada").ids))
+
+
 def test_a_missing_file_and_a_wrong_mixture_are_named(data: Path) -> None:
     (data / "mixture.toml").write_text(MIXTURE.replace("rows", "gone"), encoding="utf-8")
     with pytest.raises(TrainingDataUnusable, match=r"lacks gone\.jsonl\.gz"):
