@@ -18,6 +18,8 @@ from .official import scores
 from .question import Fact, Question
 
 Clock = Callable[[], float]
+HEADLINES = {"f1": "F1", "handled": "handled"}
+"""The one score that stands for a row, by what was measured."""
 RECALL_AT = (2, 5, 10)
 
 
@@ -39,6 +41,8 @@ class Row(BaseModel):
     facts: tuple[Fact, ...]
     confidence: float
     abstained: bool
+    handed_over: bool = False
+    """Whether an agent that can passed the question on to a person."""
     scores: dict[str, float]
     citations: tuple[Citation, ...] = ()
     evidence: tuple[Shown, ...] = ()
@@ -54,6 +58,11 @@ class Row(BaseModel):
     @property
     def key(self) -> tuple[str, str, int]:
         return self.backend, self.id, self.repeat
+
+    @property
+    def headline(self) -> tuple[str, float]:
+        """How it is called, and the score in 0..1."""
+        return next((shown, self.scores[name]) for name, shown in HEADLINES.items() if name in self.scores)
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from . import quality
 from .arguments import (
     Abstain,
     Baselines,
@@ -189,3 +190,6 @@ def score(
     from .scoring import score_file
 
     score_file(data, predictions, seed=seed)
+
+
+app.command()(quality.task)

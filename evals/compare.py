@@ -13,7 +13,7 @@ from .table import percent, points, table
 
 
 def compare(one: Path, other: Path, backends: Sequence[str], *, seed: int) -> None:
-    """Prints both means, their difference, and every question whose F1 changed."""
+    """Prints both means, their difference, and every question whose F1 changed, or of a task how it was handled."""
     if len(backends) > 2:
         raise UsageError(f"--backend was given {len(backends)} times; two runs have one each")
     output().print(
@@ -42,9 +42,9 @@ def comparison(before: Mapping[str, Row], after: Mapping[str, Row], *, names: tu
         if before[identity].answers != after[identity].answers:
             raise RunUnusable(f"{identity!r} has other right answers in {names[1]}. Compare runs of the same data")
     old, new = [before[i] for i in shared], [after[i] for i in shared]
-    changed = sorted(zip(old, new, strict=True), key=lambda pair: pair[1].scores["f1"] - pair[0].scores["f1"])
-    lost = [pair for pair in changed if pair[1].scores["f1"] < pair[0].scores["f1"]]
-    won = [pair for pair in changed[::-1] if pair[1].scores["f1"] > pair[0].scores["f1"]]
+    changed = sorted(zip(old, new, strict=True), key=lambda pair: _worth(pair[1]) - _worth(pair[0]))
+    lost = [pair for pair in changed if _worth(pair[1]) < _worth(pair[0])]
+    won = [pair for pair in changed[::-1] if _worth(pair[1]) > _worth(pair[0])]
     left = len(before) + len(after) - 2 * len(shared)
     summary = f"{counted(len(shared), 'question')} in both, {left} in one only; {len(won)} better, {len(lost)} worse"
     parts = [f"# {_named(old, names[0])} → {_named(new, names[1])}", summary, _metrics(old, new, seed)]
@@ -68,12 +68,16 @@ def _questions(pairs: Sequence[tuple[Row, Row]]) -> str:
             "; ".join(new.answers) or "(none)",
             old.answer or "–",
             new.answer or "–",
-            f"{100 * old.scores['f1']:.0f} → {100 * new.scores['f1']:.0f}",
+            f"{100 * _worth(old):.0f} → {100 * _worth(new):.0f}",
         ]
         for old, new in pairs
     )
-    return table(["id", "question", "right", "before", "after", "F1"], rows)
+    return table(["id", "question", "right", "before", "after", pairs[0][1].headline[0]], rows)
 
 
 def _named(rows: Sequence[Row], folder: str) -> str:
     return f"{rows[0].backend} ({folder})"
+
+
+def _worth(row: Row) -> float:
+    return row.headline[1]

@@ -22,6 +22,10 @@ class Setting(NamedTuple):
     may_abstain: bool = False
 
 
+Ask = Callable[[Question, str, int], Row]
+"""Puts a question to the backend of that name; the number tells its repeats apart."""
+
+
 def measure(
     questions: Sequence[Question],
     backends: Sequence[Backend],
@@ -31,72 +35,80 @@ def measure(
     repeats: int = 1,
     warm: int = 1,
 ) -> list[Row]:
-    """The rows of all of them, those that the folder has already among them, in a fixed order.
+    """The rows of all of them, those that the folder has already among them, in a fixed order. See `in_turns`."""
+    named = {backend.name: backend for backend in backends}
 
-    One question goes through all backends before the next, so that the machine's noise hits all alike, and another
+    def put(question: Question, name: str, repeat: int) -> Row:
+        backend = named[name]
+        options, may_abstain = setting.options(backend, question), setting.may_abstain
+        library = setting.library(question)
+        return ask(question, backend, library, options=options, may_abstain=may_abstain, repeat=repeat)
+
+    return in_turns(questions, list(named), put, folder, repeats=repeats, warm=warm)
+
+
+def in_turns(
+    questions: Sequence[Question],
+    names: Sequence[str],
+    put: Ask,
+    folder: RunFolder,
+    *,
+    repeats: int = 1,
+    warm: int = 1,
+) -> list[Row]:
+    """One question goes through all backends before the next, so that the machine's noise hits all alike, and another
     backend begins each time. `warm` questions are asked beforehand, in other words, and not kept.
     """
-    turns = list(_turns(questions, backends, repeats))
+    turns = list(_turns(questions, names, repeats))
     todo = [turn for turn in turns if turn.key not in folder.rows]
     done = len(turns) - len(todo)
     if todo:
-        _warm_up(questions[-warm:] if warm else [], backends, setting)
+        _warm_up(questions[-warm:] if warm else [], names, put)
     with meter("asking", len(turns), done=done) as tell:
-        tell(done, running(folder.rows, backends))
+        tell(done, running(folder.rows, names))
         for number, turn in enumerate(todo, done + 1):
             try:
-                folder.add(_asked(turn, setting))
+                folder.add(put(*turn))
             except KeyboardInterrupt:
                 said = f"stopped with {number - 1} of {len(turns)} answers in {folder.path}; the same command goes on"
                 progress().print(said, soft_wrap=True)
                 raise
-            tell(number, running(folder.rows, backends))
-    order = [(b.name, q.id, repeat) for b in backends for repeat in range(repeats) for q in questions]
+            tell(number, running(folder.rows, names))
+    order = [(name, q.id, repeat) for name in names for repeat in range(repeats) for q in questions]
     return [folder.rows[key] for key in order]
 
 
-def running(rows: Mapping[tuple[str, str, int], Row], backends: Sequence[Backend]) -> str:
-    """F1 so far, in percent, a backend after the other."""
+def running(rows: Mapping[tuple[str, str, int], Row], names: Sequence[str]) -> str:
+    """The headline score so far, in percent, a backend after the other."""
     parts = []
-    for backend in backends:
-        mine = [row.scores["f1"] for row in rows.values() if row.backend == backend.name]
+    for name in names:
+        mine = [row.headline for row in rows.values() if row.backend == name]
         if mine:
-            parts.append(f"{backend.name} F1 {100 * sum(mine) / len(mine):.1f}")
+            parts.append(f"{name} {mine[0][0]} {100 * sum(score for _, score in mine) / len(mine):.1f}")
     return ", ".join(parts)
 
 
 class _Turn(NamedTuple):
     question: Question
-    backend: Backend
+    name: str
     repeat: int
 
     @property
     def key(self) -> tuple[str, str, int]:
-        return self.backend.name, self.question.id, self.repeat
+        return self.name, self.question.id, self.repeat
 
 
-def _turns(questions: Sequence[Question], backends: Sequence[Backend], repeats: int) -> Iterator[_Turn]:
+def _turns(questions: Sequence[Question], names: Sequence[str], repeats: int) -> Iterator[_Turn]:
     for repeat in range(repeats):
         for number, question in enumerate(questions):
-            first = (number + repeat) % len(backends)
-            for backend in (*backends[first:], *backends[:first]):
-                yield _Turn(question, backend, repeat)
+            first = (number + repeat) % len(names)
+            for name in (*names[first:], *names[:first]):
+                yield _Turn(question, name, repeat)
 
 
-def _asked(turn: _Turn, setting: Setting) -> Row:
-    return ask(
-        turn.question,
-        turn.backend,
-        setting.library(turn.question),
-        options=setting.options(turn.backend, turn.question),
-        may_abstain=setting.may_abstain,
-        repeat=turn.repeat,
-    )
-
-
-def _warm_up(questions: Sequence[Question], backends: Sequence[Backend], setting: Setting) -> None:
+def _warm_up(questions: Sequence[Question], names: Sequence[str], put: Ask) -> None:
     """With the last questions, each in other words: a model may keep what it read last, and must not be measured on it."""
     for question in questions:
         other = replace(question, text=f"Before we begin: {question.text}")
-        for backend in backends:
-            _asked(_Turn(other, backend, 0), setting)
+        for name in names:
+            put(other, name, 0)

@@ -44,18 +44,22 @@ def _questions(rows: Sequence[Row]) -> str:
     """A line for each question and backend."""
     lines = (
         f"<tr><td>{escape(row.question)}</td><td>{escape(row.backend)}</td>"
-        f'<td class="{"right" if row.scores["em"] else "wrong"}">{escape(row.answer) or "–"}</td>'
-        f"<td>{escape('; '.join(row.answers)) or '(none)'}</td><td>{100 * row.scores['f1']:.0f}</td>"
+        f'<td class="{"right" if _right(row) else "wrong"}">{escape(row.answer) or "–"}</td>'
+        f"<td>{escape('; '.join(row.answers)) or '(none)'}</td><td>{100 * row.headline[1]:.0f}</td>"
         f"<td>{escape(' … '.join(citation.quote for citation in row.citations))}</td>"
         f"<td>{1000 * row.seconds['total']:.0f}</td></tr>\n"
         for row in sorted(rows, key=lambda row: row.id)
     )
-    names = ("question", "backend", "answer", "right", "F1", "cited", "ms")
+    names = ("question", "backend", "answer", "right", rows[0].headline[0] if rows else "", "cited", "ms")
     head = "".join(f"<th>{name}</th>" for name in names)
     return (
         '<h2>Questions</h2>\n<input id="find" placeholder="show only rows with these words">\n'
         f'<table id="questions"><thead><tr>{head}</tr></thead><tbody>\n{"".join(lines)}</tbody></table>'
     )
+
+
+def _right(row: Row) -> bool:
+    return row.scores.get("em", row.headline[1]) == 1
 
 
 def _blocks(markdown: str) -> Iterable[str]:

@@ -1,12 +1,11 @@
 """What a run of questions found, as a record, as JSON and as Markdown. Draws no pictures and opens no models."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
 from .asking import Row
-from .backend import Backend
 from .interval import Interval
 from .machine import Circumstances
 from .summary import Pair, Scores, Speed, Times, by_backend, pair_of, scores_of, speed_of, times_of
@@ -23,9 +22,28 @@ NAMES = {
     "recall@5": "recall@5",
     "recall@10": "recall@10",
     "recall_read": "recall of what was read",
+    "resolved": "resolved",
+    "handled": "handled",
+    "wrong": "wrong answers",
+    "answer_precision": "answers that are right",
+    "abstain_precision": "abstentions that are right",
+    "abstain_recall": "unanswerable abstained from",
+    "hand_over_precision": "hand-overs that are right",
+    "hand_over_recall": "hand-overs made",
 }
 HOW = """95% intervals, in brackets, are percentile bootstraps over questions (10,000 resamples); differences and ratios
 are paired by question. EM, F1, sp (supporting sentences) and joint are HotpotQA's own metrics, in percent."""
+
+
+class Described(Protocol):
+    """A backend, or whatever else was asked."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def prompt(self) -> str: ...
 
 
 class Report(BaseModel):
@@ -52,7 +70,7 @@ class Report(BaseModel):
 def report(
     title: str,
     rows: Sequence[Row],
-    backends: Sequence[Backend],
+    backends: Sequence[Described],
     settings: dict[str, Any],
     where: Circumstances,
     *,
@@ -74,8 +92,9 @@ def report(
     )
 
 
-def markdown(report: Report) -> str:
-    parts = [f"# {report.title}", HOW.replace("\n", " "), "## Accuracy", scores_table(report)]
+def markdown(report: Report, *, how: str = HOW) -> str:
+    """`how` says what the numbers are."""
+    parts = [f"# {report.title}", how.replace("\n", " "), "## Accuracy", scores_table(report)]
     kinds = [kind for kind in report.scores[0].by_type if len(report.scores[0].by_type) > 1]
     for kind in kinds:
         found = [(s.backend, s.by_type.get(kind, {})) for s in report.scores]

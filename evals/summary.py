@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 from .asking import Row
 from .interval import Interval, difference, mean, median_ratio, quantile
 
-COMPARED = ("em", "f1", "sp_em", "sp_f1", "joint_em", "joint_f1")
+COMPARED = ("em", "f1", "sp_em", "sp_f1", "joint_em", "joint_f1", "resolved", "handled", "wrong")
 
 
 class Record(BaseModel):
