@@ -14,8 +14,9 @@ from torch import Tensor
 
 Seed = int | Sequence[int]
 """One number for a batch, or one a row."""
-Stream = Literal["order", "words"]
+Stream = Literal["order", "words", "canvas"]
 """What the numbers decide. Streams under one seed are independent: a slot's turn says nothing of its word."""
+_STREAMS: tuple[Stream, ...] = ("order", "words", "canvas")
 
 
 def row_seeds(seed: Seed, rows: int) -> list[int]:
@@ -37,7 +38,7 @@ class RowNoise:
     def __init__(self, seed: Seed, rows: int, *, stream: Stream, device: torch.device | str = "cpu") -> None:
         self._device = torch.device(device)
         self._generators = [
-            torch.Generator(self._device).manual_seed(_mixed(each, ("order", "words").index(stream)))
+            torch.Generator(self._device).manual_seed(_mixed(each, _STREAMS.index(stream)))
             for each in row_seeds(seed, rows)
         ]
 
@@ -56,6 +57,16 @@ class RowNoise:
         return torch.rand(
             int(where_N.sum()), vocabulary, generator=self._generators[row], dtype=torch.float64, device=self._device
         )
+
+    def ids(self, slots: int, vocabulary: int) -> Tensor:
+        """A word for every slot of every row, all words alike, [B, N]."""
+        rows = [torch.randint(vocabulary, (slots,), generator=g, device=self._device) for g in self._generators]
+        return torch.stack(rows)
+
+    def drawn(self, p_BNV: Tensor) -> Tensor:
+        """A word for every slot, as likely as `p_BNV` says, [B, N]."""
+        rows = [torch.multinomial(p, 1, generator=g)[:, 0] for p, g in zip(p_BNV, self._generators, strict=True)]
+        return torch.stack(rows)
 
 
 def _mixed(seed: int, stream: int) -> int:

@@ -148,7 +148,7 @@ def within_factor(confidence_BN: Tensor, open_BN: Tensor, factor: float) -> Tens
     """The n surest slots, n as large as every one of them allows: the i-th is at least 1 - factor / (i + 1) sure
     (Fast-dLLM, section 3.3)."""
     rank_BN = _rank(confidence_BN, open_BN)
-    failing_BN = open_BN & (confidence_BN < 1 - factor / (rank_BN + 2))
+    failing_BN = open_BN & (confidence_BN < 1 - factor / (rank_BN.double() + 2))
     first_B = torch.where(failing_BN, rank_BN, rank_BN.shape[1]).amin(1)
     return open_BN & (rank_BN < first_B[:, None])
 
@@ -157,7 +157,16 @@ def within_entropy(confidence_BN: Tensor, open_BN: Tensor, bound: float) -> Tens
     """The largest set of surest slots whose entropies, all but the greatest, sum to at most `bound` nats
     (EB-Sampler, arXiv 2505.24857, eq. 6). The entropy is -log of the confidence: exact where the confidence is
     measured as `entropy`, else a lower bound of it."""
-    nats_BN = torch.where(open_BN, -confidence_BN.double().clamp(min=1e-300).log(), torch.inf)
+    return within_nats(-confidence_BN.double().clamp(min=1e-300).log(), open_BN, bound)
+
+
+def within_nats(nats_BN: Tensor, open_BN: Tensor, bound: float) -> Tensor:
+    """`within_entropy`, given the entropies themselves.
+
+    >>> within_nats(torch.tensor([[0.3, 0.1, 0.2]]), torch.ones(1, 3, dtype=torch.bool), 0.1).tolist()
+    [[False, True, True]]
+    """
+    nats_BN = torch.where(open_BN, nats_BN.double(), torch.inf)
     order_BN = nats_BN.argsort(dim=1, stable=True)
     sorted_BN = nats_BN.gather(1, order_BN).masked_fill(~open_BN.gather(1, order_BN), 0)
     before_BN = sorted_BN.cumsum(1) - sorted_BN

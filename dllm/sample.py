@@ -6,7 +6,7 @@ does, it says nothing once the temperature is low (DreamLM/Dream issues 56, 72, 
 
 # B batch, N canvas slots, V vocabulary, M masked slots of one row.
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
 
@@ -65,14 +65,17 @@ def from_logits(
     sampling: Sampling | Sequence[Sampling] | None = None,
     *,
     seed: Seed = 0,
+    adjust: Callable[[Tensor], Tensor] | None = None,
 ) -> Proposer:
     """The proposer of one run: a pass of the model, then a word for each masked slot. Make a new one for every run, for
-    it holds the run's random numbers. `sampling`: one for all rows, or one for every row."""
+    it holds the run's random numbers. `sampling`: one for all rows, or one for every row. `adjust` changes `logits_BNV`
+    first: it may rule words out in some slots, but must leave one in each."""
     noise: list[RowNoise] = []
 
     def propose(canvas_BN: Tensor) -> Proposal:
         with torch.no_grad():
             logits_BNV = denoiser.predict(state, canvas_BN)
+            logits_BNV = adjust(logits_BNV) if adjust else logits_BNV
         assert logits_BNV.shape[:2] == canvas_BN.shape, f"logits {logits_BNV.shape}, canvas {canvas_BN.shape}"
         settings = sampling if isinstance(sampling, Sequence) else [sampling or Sampling()] * len(canvas_BN)
         if not noise and any(each.temperature for each in settings):

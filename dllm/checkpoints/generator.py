@@ -7,28 +7,33 @@ import time
 from collections.abc import Generator as Steps
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
 from ..conversation import kind_of
-from ..denoise import Denoised, Step, denoise
+from ..denoise import Denoised, Step
 from ..draft import CanvasPass, Draft, Passes, Prompt, Token
 from ..errors import BackendUnavailable
 from ..policy import Policy
-from ..sample import Sampling, from_logits
+from ..renoise import RenoisePolicy
+from ..sample import Sampling
 from .asking import Asked, asked
-from .denoiser import Checkpoint, DecodeOptions
-from .family import FamilyName
+from .decode import Engine, Masked, Order, Renoised
+from .denoiser import DecodeOptions
+from .family import FamilyName, family_of
 from .folder import checkpoint_folder
+from .gemma import MODEL_TYPE, Gemma, load_gemma
 from .load import load_network
 from .network import Network
-from .reuse import Prompted
+from .shards import read_json
+from .streaming import Streamer, stream
 from .tokenizer import Tokenizer
-from .written import WrittenDraft, length, written
+from .written import WrittenDraft, WrittenPass, length, written
 
 BLOCK = "▒"
+CheckpointName = FamilyName | Literal["diffusiongemma"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +41,14 @@ class GeneratorOptions:
     """How a checkpoint answers."""
 
     answer_tokens: int = 64
-    """Slots of the canvas; rounded up so that the last block of a block-causal model is whole."""
+    """Slots of the canvas; rounded up so that the last block of a block-causal model, or DiffusionGemma's last canvas, is
+    whole."""
     threshold: float = 0.9
     """Commit whatever is at least this sure at once (Fast-dLLM), and what the budget of passes asks for."""
+    policy: Policy | None = None
+    """Any other way to fill a canvas, whose `steps` and `max_passes` are the budget's; None: by `threshold`."""
+    renoise: RenoisePolicy = field(default_factory=RenoisePolicy)
+    """How DiffusionGemma fills a canvas; `max_passes` is the budget's."""
     temperature: float = 0.7
     """For the second candidate and those after it. The first always takes the likeliest words."""
     reluctant_ends: bool = False
@@ -57,7 +67,7 @@ class _Request(NamedTuple):
 
     prompt: Prompt
     asked: Asked
-    state: Prompted
+    state: Any
     begun: float
     prefilled: float
 
@@ -66,18 +76,18 @@ class CheckpointGenerator:
     """One instance may serve many threads: a request's state is its own."""
 
     def __init__(
-        self, network: Network, tokenizer: Tokenizer, options: GeneratorOptions | None = None, *, name: str = ""
+        self, network: Network | Gemma, tokenizer: Tokenizer, options: GeneratorOptions | None = None, *, name: str = ""
     ) -> None:
         self.options = options or GeneratorOptions()
-        self._model, self._tokenizer = Checkpoint(network, self.options.decode), tokenizer
-        self._name = name or network.family.name
+        self._model, self._tokenizer = _engine(network, self.options), tokenizer
+        self._name = name or self._model.name
 
     @classmethod
     def load(
         cls,
         path_or_id: str,
         *,
-        family: FamilyName | None = None,
+        family: CheckpointName | None = None,
         dtype: str = "",
         device: str = "",
         options: GeneratorOptions | None = None,
@@ -85,13 +95,20 @@ class CheckpointGenerator:
         """Reads a folder, or a hub id. `family`: refuse any other; `llada` takes its mixture of experts too. `device`:
         empty takes a GPU where there is one. Raises BackendUnavailable and WeightsUnusable."""
         folder = checkpoint_folder(path_or_id)
-        loaded = load_network(folder, dtype=dtype, device=device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        found = loaded.family.name
+        config = read_json(folder / "config.json")
+        gemma = config.get("model_type") == MODEL_TYPE
+        found: CheckpointName = "diffusiongemma" if gemma else family_of(config, where=str(folder / "config.json")).name
         if family is not None and found.removesuffix("-moe") != family.removesuffix("-moe"):
             raise BackendUnavailable(
-                f"{path_or_id!r} is a {found} checkpoint, not a {family}. Ask for {found}:{path_or_id}"
+                f"{path_or_id!r} is a {found} checkpoint, not a {family}. Ask for {found.removesuffix('-moe')}:{path_or_id}"
             )
-        return cls(Network(loaded), Tokenizer.load(folder), options, name=f"{family or found}:{path_or_id}")
+        device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        network: Network | Gemma
+        if gemma:
+            network = load_gemma(folder, dtype=dtype, device=device)
+        else:
+            network = Network(load_network(folder, dtype=dtype, device=device))
+        return cls(network, Tokenizer.load(folder), options, name=f"{family or found}:{path_or_id}")
 
     @property
     def name(self) -> str:
@@ -100,14 +117,18 @@ class CheckpointGenerator:
     def draft(self, prompt: Prompt, *, candidates: int = 1, max_passes: int = 4, seed: int = 0) -> Passes:
         """The likeliest words, and beside them up to `candidates` - 1 drafts that are drawn at a temperature."""
         request = self._begin(prompt)
-        slots = self._slots(len(request.asked.ids))
+        slots = self._model.slots(self.options.answer_tokens, len(request.asked.ids))
         canvas_BN = torch.full((max(1, candidates), slots), self._model.mask_id)
         ends = self._tokenizer.ends if self.options.reluctant_ends else ()
         likeliest = Sampling(reluctant=ends)
         sampling = [likeliest] + [replace(likeliest, temperature=self.options.temperature)] * (len(canvas_BN) - 1)
-        yield self._shown(canvas_BN[0], 0, committed=0, seconds=request.prefilled)
+        yield self._shown(canvas_BN[0], 0, masked=slots, seconds=request.prefilled)
         done = yield from self._run(request, canvas_BN, sampling, max_passes, seed)
         return self._drafts(request, done)
+
+    def stream(self, prompt: Prompt, streamer: Streamer, *, max_passes: int = 4, seed: int = 0) -> Draft:
+        """Drafts one answer into a streamer of transformers' shape, such as its `TextDiffusionStreamer`."""
+        return stream(self.draft(prompt, max_passes=max_passes, seed=seed), streamer)
 
     def refine(
         self,
@@ -125,7 +146,7 @@ class CheckpointGenerator:
         hidden = [any(s < stop and start < e for start, stop in remask) for s, e in spans]
         canvas_N = torch.tensor([self._model.mask_id if hide else id_ for id_, hide in zip(ids, hidden, strict=True)])
         taken = tuple(draft.text[start:end] for start, end in remask)
-        first = self._shown(canvas_N, 0, committed=0, seconds=request.prefilled)
+        first = self._shown(canvas_N, 0, masked=sum(hidden), seconds=request.prefilled)
         yield replace(first, remasked=taken, reason=reason)
         # An end in the middle would cut off words that were not doubted.
         sampling = [Sampling(forbidden=self._tokenizer.ends)]
@@ -138,36 +159,24 @@ class CheckpointGenerator:
 
     def _begin(self, prompt: Prompt) -> _Request:
         begun = time.perf_counter()
-        room = (self.options.window or self._model.network.window) - self._slots(0)
-        conversation = asked(self._tokenizer, prompt, room=room)
-        state = self._model.prefill([conversation.ids])
+        window = self.options.window or self._model.window
+        conversation = asked(self._tokenizer, prompt, room=window - self._model.slots(self.options.answer_tokens, 0))
+        state = self._model.prefill(conversation.ids)
         return _Request(prompt, conversation, state, begun, time.perf_counter() - begun)
-
-    def _slots(self, prompt_tokens: int, *, least: int = 0) -> int:
-        """How many slots the canvas has after a prompt; after one of unknown length, at most."""
-        size = self._model.network.attends_in_blocks_of
-        wanted = max(self.options.answer_tokens, least)
-        if size is None:
-            return wanted
-        return wanted + (-(prompt_tokens + wanted) % size if prompt_tokens else size - 1)
 
     def _run(
         self, request: _Request, canvas_BN: Tensor, sampling: Sequence[Sampling], max_passes: int, seed: int
     ) -> Steps[CanvasPass, None, Denoised]:
-        canvas_BN = canvas_BN.to(self._model.network.device)
-        request.state.last_pass = max_passes
-        policy = Policy(commit="threshold", threshold=self.options.threshold, steps=max_passes, max_passes=max_passes)
-        blocks_BN = self._model.blocks(request.state, *canvas_BN.shape)
-        propose = from_logits(self._model, request.state, sampling, seed=seed)
-        steps = denoise(propose, canvas_BN, mask_id=self._model.mask_id, policy=policy, seed=seed, block_BN=blocks_BN)
+        order = Order(sampling=sampling, max_passes=max_passes, seed=seed, ends=self._tokenizer.ends)
+        steps = self._model.run(request.state, canvas_BN.to(self._model.device), order)
         while True:
             try:
                 step: Step = next(steps)
             except StopIteration as stop:
                 done: Denoised = stop.value
                 return done
-            committed = int(step.committed_BN[0].sum())
-            yield self._shown(step.canvas_BN[0], step.index, committed=committed, seconds=step.seconds)
+            shown = self._shown(step.canvas_BN[0], step.index, masked=int(step.masked_B[0]), seconds=step.seconds)
+            yield replace(shown, committed=int(step.committed_BN[0].sum()))
 
     def _reopened(self, draft: Draft, prompt_tokens: int) -> tuple[list[int], list[float], Sequence[tuple[int, int]]]:
         """Ids, confidences and character spans of a draft's slots: its own canvas, or, where it has none or its text is not
@@ -177,16 +186,16 @@ class CheckpointGenerator:
             if mine.text == draft.text:
                 return list(draft.ids), list(draft.sure), mine.spans
         tokens = self._tokenizer.spans(draft.text)
-        ends = self._slots(prompt_tokens, least=len(tokens) + 1) - len(tokens)
+        wanted = max(self.options.answer_tokens, len(tokens) + 1)
+        ends = self._model.slots(wanted, prompt_tokens) - len(tokens)
         ids = [id_ for id_, _, _ in tokens] + [self._tokenizer.ends[0]] * ends
         return ids, [1.0] * len(ids), [(start, end) for _, start, end in tokens] + [(0, 0)] * ends
 
     # What is shown and given.
 
-    def _shown(self, canvas_N: Tensor, index: int, *, committed: int, seconds: float) -> CanvasPass:
+    def _shown(self, canvas_N: Tensor, index: int, *, masked: int, seconds: float) -> WrittenPass:
         ids = canvas_N.tolist()
-        masked = sum(id_ == self._model.mask_id for id_ in ids)
-        return CanvasPass(index, "".join(self._pieces(ids)), committed, masked, seconds=seconds)
+        return WrittenPass(index, "".join(self._pieces(ids)), 0, masked, seconds=seconds, ids=tuple(ids))
 
     def _pieces(self, ids: Sequence[int]) -> Iterator[str]:
         said: list[int] = []
@@ -227,3 +236,9 @@ class CheckpointGenerator:
             ids=tuple(ids),
             sure=tuple(confidence),
         )
+
+
+def _engine(network: Network | Gemma, options: GeneratorOptions) -> Engine:
+    if isinstance(network, Gemma):
+        return Renoised(network, options.renoise)
+    return Masked(network, options.decode, options.policy or Policy(commit="threshold", threshold=options.threshold))

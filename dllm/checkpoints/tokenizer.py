@@ -9,7 +9,7 @@ from transformers import PreTrainedTokenizerFast, Qwen2Tokenizer
 from ..errors import WeightsUnusable
 from .shards import read_json
 
-_TURN_ENDS = ("<|eot_id|>", "<|im_end|>", "<|role_end|>", "<|endoftext|>")
+_TURN_ENDS = ("<|eot_id|>", "<|im_end|>", "<|role_end|>", "<|endoftext|>", "<end_of_turn>", "<turn|>")
 
 
 class Tokenizer:
@@ -37,12 +37,11 @@ class Tokenizer:
             kind = Qwen2Tokenizer
         else:
             raise WeightsUnusable(f"{folder} has no tokenizer.json, nor vocab.json and merges.txt. Download them")
-        ends = read_json(folder / "config.json").get("eos_token_id")
         try:
             held = kind.from_pretrained(folder, local_files_only=True)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise WeightsUnusable(f"the tokenizer in {folder} can't be read: {error}. Download it again") from error
-        return cls(held, [ends] if isinstance(ends, int) else ends or ())
+        return cls(held, _named_ends(folder))
 
     def plain(self, text: str) -> str:
         """The text with special words broken up by a space, so that no document can end a turn or open one."""
@@ -73,3 +72,16 @@ class Tokenizer:
         """Special words are left out."""
         text = self._tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
         return cast(str, text)
+
+
+def _named_ends(folder: Path) -> list[int]:
+    """The ends that config.json names, at its top or for its text part, and then those of generation_config.json."""
+    config = read_json(folder / "config.json")
+    places = [config, config.get("text_config")]
+    if (folder / "generation_config.json").is_file():
+        places.append(read_json(folder / "generation_config.json"))
+    found: list[int] = []
+    for place in places:
+        ends = place.get("eos_token_id") if isinstance(place, dict) else None
+        found += [ends] if isinstance(ends, int) else ends or []
+    return found

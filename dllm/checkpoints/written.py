@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..draft import Draft, Mark
+from ..draft import CanvasPass, Draft, Mark
 from ..marker import unmarked
 from .tokenizer import Tokenizer
 
@@ -29,13 +29,19 @@ class WrittenDraft(Draft):
     """The confidence of every slot when it was committed."""
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenPass(CanvasPass):
+    """A pass with the ids of its canvas, for whoever streams tokens."""
+
+    ids: tuple[int, ...] = ()
+
+
 def written(tokenizer: Tokenizer, ids: Sequence[int], *, shown: int) -> Written:
     """The answer up to its first end, without the blanks around it and without its markers of the `shown` texts."""
     said = list(ids)[: length(tokenizer, ids)]
     bounds, text = _bounds(tokenizer, said)
     found = unmarked(text, shown=shown)
-    moved = {old: new for new, old in enumerate(found.kept)}
-    spans = [_moved(moved, start, end) for start, end in bounds]
+    spans = [found.span(start, end) for start, end in bounds]
     return Written(found.text, (*spans, *[(0, 0)] * (len(ids) - len(said))), found.marks)
 
 
@@ -59,8 +65,3 @@ def _bounds(tokenizer: Tokenizer, ids: Sequence[int]) -> tuple[list[tuple[int, i
     whole = texts[-1] if texts else ""
     bounds[opened:] = [(start, len(whole)) for start, _ in bounds[opened:]]
     return bounds, whole
-
-
-def _moved(moved: dict[int, int], start: int, end: int) -> tuple[int, int]:
-    here = [moved[i] for i in range(start, end) if i in moved]
-    return (here[0], here[-1] + 1) if here else (0, 0)

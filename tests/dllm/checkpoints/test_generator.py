@@ -3,27 +3,41 @@
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from remask.dllm.checkpoints.asking import asked
 from remask.dllm.checkpoints.denoiser import DecodeOptions
 from remask.dllm.checkpoints.generator import CheckpointGenerator, GeneratorOptions
+from remask.dllm.checkpoints.streaming import Shown, stream
 from remask.dllm.checkpoints.tokenizer import Tokenizer
 from remask.dllm.checkpoints.written import WrittenDraft, written
 from remask.dllm.draft import CanvasPass, Draft, Evidence, Generator, Mark, Passes, Prompt, finish
 from remask.dllm.errors import BackendUnavailable, GenerationFailed, WeightsUnusable
+from remask.dllm.scripted import ScriptedGenerator
+from torch import Tensor
+from transformers import TextDiffusionStreamer
 
-from .tiny import SPECIAL, checkpoint, words
+from . import gemmas
+from .tiny import SPECIAL, checkpoint, gemma_checkpoint, words
 
 FAMILIES = {"llada": "llada", "lladamoe": "llada", "dream": "dream", "sdar": "sdar", "llada2": "llada2"}
 TEXTS = ("The lighthouse was built by Mira Holt in 1871.", "It rises over the harbour of Port Ember.")
 PROMPT = Prompt("Who built the lighthouse?", tuple(Evidence(text, f"Text {n}") for n, text in enumerate(TEXTS)))
+GEMMA = "diffusiongemma"
 OPTIONS = GeneratorOptions(answer_tokens=10, threshold=0.2, decode=DecodeOptions(block_length=5))
+
+
+@pytest.fixture(autouse=True)
+def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in test_gemma.py."""
+    monkeypatch.setattr("torch.compiler.cudagraph_mark_step_begin", lambda: None)
 
 
 def load(tmp_path: Path, name: str = "llada", options: GeneratorOptions = OPTIONS) -> CheckpointGenerator:
     folder = tmp_path / name
-    folder = folder if folder.is_dir() else checkpoint(folder, name)
+    if not folder.is_dir():
+        folder = gemma_checkpoint(folder) if name == GEMMA else checkpoint(folder, name)
     return CheckpointGenerator.load(str(folder), device="cpu", options=options)
 
 
@@ -36,7 +50,7 @@ def watch(passes: Passes) -> tuple[list[CanvasPass], list[Draft]]:
             return seen, stop.value
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", [*FAMILIES, GEMMA])
 def test_every_family_drafts_in_passes_and_says_how_sure_it_is_of_each_token(tmp_path: Path, name: str) -> None:
     generator: Generator = load(tmp_path, name)
     seen, drafts = watch(generator.draft(PROMPT, max_passes=6))
@@ -44,7 +58,8 @@ def test_every_family_drafts_in_passes_and_says_how_sure_it_is_of_each_token(tmp
     assert seen[0].masked >= 10
     assert seen[-1].masked == 0
     assert 1 <= drafts[0].passes == len(seen) - 1 <= 6
-    assert sum(each.committed for each in seen) == seen[0].masked
+    if name != GEMMA:  # which may think better of what it kept
+        assert sum(each.committed for each in seen) == seen[0].masked
     for token in drafts[0].tokens:
         assert 0 <= token.start < token.end <= len(drafts[0].text)
         assert 0 <= token.confidence <= 1
@@ -70,6 +85,72 @@ def test_a_seed_gives_the_same_drafts_and_the_first_is_the_likeliest_whatever_th
     assert [d.confidence for d in one] == sorted((d.confidence for d in one), reverse=True)
 
 
+def test_a_long_answer_of_diffusiongemma_takes_several_canvases_and_stops_at_the_end(tmp_path: Path) -> None:
+    generator = load(tmp_path, GEMMA, GeneratorOptions(answer_tokens=20))
+    seen, (draft, *_) = watch(generator.draft(PROMPT, max_passes=6, candidates=2))
+    assert seen[0].masked == 24
+    assert [each.index for each in seen] == list(range(len(seen)))
+    assert draft.passes <= 6
+    assert isinstance(draft, WrittenDraft)
+    ends = generator._tokenizer.ends
+    first = next((i for i, id_ in enumerate(draft.ids) if id_ in ends), 24)
+    assert draft.text == written(generator._tokenizer, draft.ids[:first], shown=2).text
+
+
+@pytest.mark.parametrize("name", ["llada", GEMMA])
+def test_transformers_streamer_gets_every_draft_then_the_answer(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Kept:
+        def __init__(self) -> None:
+            self.calls: list[tuple[str, list[int]]] = []
+
+        def put_draft(self, value: Tensor) -> None:
+            self.calls.append(("draft", value[0].tolist()))
+
+        def put(self, value: Tensor) -> None:
+            self.calls.append(("put", value[0].tolist()))
+
+        def end(self) -> None:
+            self.calls.append(("end", []))
+
+    generator, kept = load(tmp_path, name), Kept()
+    draft = generator.stream(PROMPT, kept, max_passes=3)
+    assert isinstance(draft, WrittenDraft)
+    assert [kind for kind, _ in kept.calls] == ["draft"] * draft.passes + ["put", "end"]
+    assert kept.calls[-2][1] == list(draft.ids) == kept.calls[-3][1]
+    if name == "llada":
+        generator.stream(PROMPT, TextDiffusionStreamer(words(), skip_special_tokens=True), max_passes=3)
+        assert draft.text[:4] in capsys.readouterr().out
+
+
+def test_a_stream_ends_even_when_the_model_fails() -> None:
+    ended = []
+
+    class Broken:
+        def put_draft(self, value: Tensor) -> None: ...
+        def put(self, value: Tensor) -> None: ...
+        def end(self) -> None:
+            ended.append(True)
+
+    with pytest.raises(GenerationFailed, match="no tokens to stream"):
+        stream(ScriptedGenerator([Draft("Mira Holt")]).draft(PROMPT), Broken())
+    assert ended == [True]
+
+
+def test_transformers_can_generate_into_our_streamer() -> None:
+    tokenizer = Tokenizer(words())
+    network = gemmas.network(words=len(words()) + 6)
+    shown = Shown(tokenizer)
+    torch.manual_seed(0)
+    prompt = torch.tensor([tokenizer.encode("Who built it?")])
+    out = network.generate(prompt, max_new_tokens=16, max_denoising_steps=2, streamer=shown)
+    seen = list(shown)
+    assert [each.index for each in seen] == list(range(1, 7))  # two drafts and a canvas, twice
+    assert seen[-1].canvas == tokenizer.decode(out.sequences[0, prompt.shape[1] :].tolist())
+    assert seen[3].canvas.startswith(seen[2].canvas)
+
+
 def test_closing_a_run_stops_the_model(tmp_path: Path) -> None:
     passes = load(tmp_path).draft(PROMPT, max_passes=6)
     next(passes)
@@ -78,7 +159,7 @@ def test_closing_a_run_stops_the_model(tmp_path: Path) -> None:
         next(passes)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", [*FAMILIES, GEMMA])
 def test_refining_changes_the_tokens_under_the_spans_and_no_other(tmp_path: Path, name: str) -> None:
     generator = load(tmp_path, name)
     draft = finish(generator.draft(PROMPT, max_passes=6))[0]

@@ -1,5 +1,6 @@
 """Whole checkpoints at random: a config, weights, and a tokenizer trained on a few sentences."""
 
+import json
 from functools import cache
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from tokenizers import Tokenizer as Words
 from tokenizers import decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
+from . import gemmas
 from .folders import config, weights, write
 
 SPECIAL = ("<|pad|>", "<|im_start|>", "<|im_end|>", "<|mask|>")
@@ -65,6 +67,17 @@ def checkpoint(folder: Path, name: str, *, seed: int = 0, positions: int = 2048)
     write(folder, name, tensors=tensors, fields=fields)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def gemma_checkpoint(where: Path) -> Path:
+    """DiffusionGemma at random, with these words."""
+    tokenizer = words()
+    gemmas.folder(where, words=len(tokenizer) + 6, loud=4.0)
+    config = json.loads((where / "config.json").read_text(encoding="utf-8"))
+    config["text_config"]["eos_token_id"] = tokenizer.eos_token_id
+    (where / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    tokenizer.save_pretrained(where)
+    return where
 
 
 def _is_vocabulary(key: str) -> bool:

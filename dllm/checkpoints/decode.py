@@ -1,0 +1,187 @@
+"""How a generator runs a checkpoint: one way for models with a mask, one for models that denoise random words.
+
+Both fill the slots that hold `mask_id` and leave the others. Knows token ids. Does not know text.
+"""
+
+# B drafts side by side, N canvas slots, V vocabulary.
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from ..denoise import Denoised, Run, Step, denoise
+from ..policy import Policy
+from ..renoise import RenoisePolicy, renoise
+from ..sample import Sampling, from_logits, without
+from .denoiser import Checkpoint, DecodeOptions
+from .gemma import Gemma, Read
+from .network import Network
+from .reuse import Prompted
+
+Adjust = Callable[[Tensor], Tensor]
+"""Changes `logits_BNV` before anything is read off them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What one run is asked for."""
+
+    sampling: Sequence[Sampling]
+    """One for every row."""
+    max_passes: int
+    seed: int = 0
+    ends: tuple[int, ...] = ()
+    """Ids after which an answer is over."""
+    adjust: Adjust | None = None
+
+
+class Engine(Protocol):
+    """A checkpoint as a generator sees it. Holds nothing of a request: that is in the state."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def mask_id(self) -> int: ...
+
+    @property
+    def window(self) -> int:
+        """Positions that prompt and canvas may take together."""
+        ...
+
+    @property
+    def device(self) -> torch.device: ...
+
+    def slots(self, wanted: int, prompt_tokens: int) -> int:
+        """How many slots a canvas has that is to hold `wanted` words; after a prompt of unknown length (0), at most."""
+        ...
+
+    def prefill(self, prompt: Sequence[int]) -> Any: ...
+
+    def run(self, state: Any, canvas_BN: Tensor, order: Order) -> Run: ...
+
+
+class Masked:
+    """A model with a mask, under `denoise`."""
+
+    def __init__(self, network: Network, decode: DecodeOptions, policy: Policy) -> None:
+        self.model, self._policy = Checkpoint(network, decode), policy
+        self.name, self.window, self.device = network.family.name, network.window, network.device
+
+    @property
+    def mask_id(self) -> int:
+        return self.model.mask_id
+
+    def slots(self, wanted: int, prompt_tokens: int) -> int:
+        """The last block of a block-causal model is whole."""
+        size = self.model.network.attends_in_blocks_of
+        if size is None:
+            return wanted
+        return wanted + (-(prompt_tokens + wanted) % size if prompt_tokens else size - 1)
+
+    def prefill(self, prompt: Sequence[int]) -> Prompted:
+        return self.model.prefill([prompt])
+
+    def run(self, state: Prompted, canvas_BN: Tensor, order: Order) -> Run:
+        state.last_pass = order.max_passes
+        policy = replace(self._policy, steps=order.max_passes, max_passes=order.max_passes)
+        propose = from_logits(self.model, state, order.sampling, seed=order.seed, adjust=order.adjust)
+        blocks_BN = self.model.blocks(state, *canvas_BN.shape)
+        return denoise(propose, canvas_BN, mask_id=self.mask_id, policy=policy, seed=order.seed, block_BN=blocks_BN)
+
+
+class Renoised:
+    """DiffusionGemma, under `renoise`: canvases of one length, one after the other, each read once it is finished."""
+
+    def __init__(self, model: Gemma, policy: RenoisePolicy | None = None) -> None:
+        self.model, self._policy = model, policy or RenoisePolicy()
+        self.name, self.window, self.device = "diffusiongemma", model.window, model.device
+
+    @property
+    def mask_id(self) -> int:
+        return self.model.mask_id
+
+    def slots(self, wanted: int, prompt_tokens: int) -> int:
+        """Whole canvases."""
+        return wanted + -wanted % self.model.canvas_length
+
+    def prefill(self, prompt: Sequence[int]) -> Read:
+        return self.model.prefill([prompt])
+
+    def run(self, state: Read, canvas_BN: Tensor, order: Order) -> Run:
+        """The passes are shared between the canvases. Once every row has ended, the canvases after that are all ends."""
+        free_BN, size = canvas_BN == self.mask_id, self.model.canvas_length
+        parts = [slice(at, at + size) for at in range(0, canvas_BN.shape[1], size)]
+        asked = [part for part in parts if bool(free_BN[:, part].any())]
+        policy = replace(self._policy, max_passes=max(1, order.max_passes // max(1, len(asked))))
+        sure_BN, passes_B = torch.where(free_BN, 0.0, 1.0), torch.zeros_like(canvas_BN[:, 0])
+        index, ends = 0, torch.tensor(order.ends, device=canvas_BN.device)
+        self.model.spread(state, canvas_BN.shape[0])
+        for number, part in enumerate(asked):
+            for before in parts[0 if not number else parts.index(asked[number - 1]) : parts.index(part)]:
+                self.model.read(state, canvas_BN[:, before])
+            if number and len(ends) and bool(torch.isin(canvas_BN[:, : part.start], ends).any(1).all()):
+                rest_BN = free_BN & (torch.arange(canvas_BN.shape[1], device=canvas_BN.device) >= part.start)
+                canvas_BN, sure_BN = canvas_BN.masked_fill(rest_BN, order.ends[0]), sure_BN.masked_fill(rest_BN, 1.0)
+                break
+            done = yield from self._canvas(state, canvas_BN, free_BN, part, policy, order, index)
+            canvas_BN, sure_BN = _put(canvas_BN, part, done.canvas_BN), _put(sure_BN, part, done.confidence_BN)
+            index, passes_B = index + done.passes, passes_B + done.passes_B
+        return Denoised(canvas_BN, sure_BN, index, passes_B)
+
+    def _canvas(
+        self,
+        state: Read,
+        canvas_BN: Tensor,
+        free_BN: Tensor,
+        part: slice,
+        policy: RenoisePolicy,
+        order: Order,
+        index: int,
+    ) -> Run:
+        """One canvas; its steps show all of them."""
+        run = renoise(
+            self.model,
+            state,
+            canvas_BN[:, part],
+            free_BN=free_BN[:, part],
+            policy=policy,
+            seed=order.seed + index,
+            adjust=lambda logits_BNV: _adjusted(logits_BNV, order, part),
+        )
+        none_BN = torch.zeros_like(free_BN)
+        later_B = free_BN[:, part.stop :].sum(1)
+        while True:
+            try:
+                step = next(run)
+            except StopIteration as stop:
+                done: Denoised = stop.value
+                return done
+            yield Step(
+                index + step.index,
+                _put(canvas_BN, part, step.canvas_BN),
+                _put(none_BN, part, step.committed_BN),
+                _put(none_BN, part, step.remasked_BN),
+                step.masked_B + later_B,
+                step.seconds,
+            )
+
+
+def _adjusted(logits_BNV: Tensor, order: Order, part: slice) -> Tensor:
+    """Without what is forbidden in each row. The order's own adjustment speaks of all slots and is given them."""
+    rows = [without(row_NV, each.forbidden) for row_NV, each in zip(logits_BNV, order.sampling, strict=True)]
+    logits_BNV = torch.stack(rows)
+    if order.adjust is None:
+        return logits_BNV
+    B, _, V = logits_BNV.shape
+    padded_BNV = torch.cat((logits_BNV.new_zeros(B, part.start, V), logits_BNV), 1)
+    return order.adjust(padded_BNV)[:, part.start :]
+
+
+def _put(whole_BN: Tensor, part: slice, new_BN: Tensor) -> Tensor:
+    whole_BN = whole_BN.clone()
+    whole_BN[:, part] = new_BN
+    return whole_BN
