@@ -40,6 +40,10 @@ class Row(BaseModel):
     """What is scored: the answer, or the draft that stood when the agent abstained and had to say something."""
     facts: tuple[Fact, ...]
     confidence: float
+    answerable: float = 1.0
+    """How likely the model held the evidence to carry an answer when it wrote the draft that stood last."""
+    tokens: int = 0
+    """Of that draft; 0 where the backend tells of none."""
     abstained: bool
     handed_over: bool = False
     """Whether an agent that can passed the question on to a person."""
@@ -121,6 +125,8 @@ def ask(
         answer=said,
         facts=facts,
         confidence=heard.answer.confidence if heard.answer else 0.0,
+        answerable=heard.standing.answerable if heard.standing else 0.0,
+        tokens=len(heard.standing.tokens) if heard.standing else 0,
         abstained=heard.abstained,
         scores=scores(said, facts, question.answers, question.facts)
         | recall(question, trace, options.top_k if library.ranked else 0),

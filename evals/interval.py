@@ -38,7 +38,7 @@ def mean(values: Sequence[float], *, seed: int = 0) -> Interval:
     >>> mean([0.25, 0.25])
     Interval(value=0.25, low=0.25, high=0.25, n=2)
     """
-    return _interval([np.asarray(values, dtype=np.float64)], lambda sample: sample.mean(axis=1), seed)
+    return interval_of([np.asarray(values, dtype=np.float64)], lambda sample: sample.mean(axis=1), seed)
 
 
 def difference(ours: Sequence[float], theirs: Sequence[float], *, seed: int = 0) -> Interval:
@@ -52,7 +52,7 @@ def quantile(values: Sequence[float], q: float, *, seed: int = 0) -> Interval:
     >>> quantile([1, 2, 9], 0.5).value
     2.0
     """
-    return _interval([np.asarray(values, dtype=np.float64)], lambda sample: np.quantile(sample, q, axis=1), seed)
+    return interval_of([np.asarray(values, dtype=np.float64)], lambda sample: np.quantile(sample, q, axis=1), seed)
 
 
 def median_ratio(ours: Sequence[float], theirs: Sequence[float], *, seed: int = 0) -> Interval:
@@ -63,10 +63,11 @@ def median_ratio(ours: Sequence[float], theirs: Sequence[float], *, seed: int = 
     """
     assert len(ours) == len(theirs)
     both = [np.asarray(side, dtype=np.float64) for side in (ours, theirs)]
-    return _interval(both, lambda mine, other: np.median(other, axis=1) / np.median(mine, axis=1), seed)
+    return interval_of(both, lambda mine, other: np.median(other, axis=1) / np.median(mine, axis=1), seed)
 
 
-def _interval(columns: Sequence[Values], statistic: Callable[..., Values], seed: int) -> Interval:
+def interval_of(columns: Sequence[Values], statistic: Callable[..., Values], seed: int) -> Interval:
+    """Of any statistic of columns, a value a question in each: each resample takes the same questions from all."""
     n = len(columns[0])
     if not n:
         raise ValueError("an interval needs at least one value")

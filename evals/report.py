@@ -22,6 +22,16 @@ NAMES = {
     "recall@5": "recall@5",
     "recall@10": "recall@10",
     "recall_read": "recall of what was read",
+    "cite_recall": "citation recall",
+    "cite_prec": "citation precision",
+    "support": "mean support",
+    "span_valid": "quotations exact",
+    "any_citation": "answers with a citation",
+    "marked_prec": "cited sentences that are marked",
+    "marked_recall": "marked sentences that are cited",
+    "cited_unanswerable": "unanswerable cited",
+    "facts": "facts said",
+    "cited": "documents cited",
     "resolved": "resolved",
     "handled": "handled",
     "wrong": "wrong answers",
@@ -114,13 +124,17 @@ def scores_table(report: Report) -> str:
 def _metrics_table(found: Sequence[tuple[str, dict[str, Interval]]], scores: Sequence[Scores] = ()) -> str:
     names = [name for name in NAMES if any(name in metrics for _, metrics in found)]
     head = ["backend", "n", *(NAMES[name] for name in names), *(["abstained", "failed"] if scores else [])]
-    rows = [
-        [backend, str(max((m.n for m in metrics.values()), default=0)), *(percent(metrics.get(name)) for name in names)]
-        for backend, metrics in found
-    ]
+    rows = [_metrics_row(backend, metrics, names) for backend, metrics in found]
     for row, each in zip(rows, scores, strict=False):
         row += [str(each.abstained), str(each.failed)]
     return table(head, rows)
+
+
+def _metrics_row(backend: str, metrics: dict[str, Interval], names: Sequence[str]) -> list[str]:
+    """A score that fewer questions have than most says over how many it is."""
+    n = max((m.n for m in metrics.values()), default=0)
+    found = [metrics.get(name) for name in names]
+    return [backend, str(n), *(percent(m) + (f" (n = {m.n})" if m and m.n < n else "") for m in found)]
 
 
 def pairs_table(report: Report) -> str:
