@@ -14,8 +14,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .agent import Agent
     from .answer import Answer, Candidate, Citation, Doubt, Found, Hop, Refinement, RefinePass, Shown, Trace, Verdict
-    from .errors import AgentError, InvalidQuestion, ModelFailed
-    from .events import AnswerReady, CitationsFound, DraftMade, DraftRefined, Event, EvidenceFound, PassMade, StageBegan
+    from .errors import AgentError, InvalidQuestion, InvalidSession, MemoryUnusable, ModelFailed
+    from .events import (
+        AnswerReady,
+        CitationsFound,
+        DraftMade,
+        DraftRefined,
+        Event,
+        EvidenceFound,
+        PassMade,
+        QuestionRewritten,
+        StageBegan,
+    )
+    from .memory import Conversation, Sessions
     from .options import AgentOptions
     from .support import LexicalScorer, Scorer
 
@@ -28,6 +39,7 @@ __all__ = [
     "Candidate",
     "Citation",
     "CitationsFound",
+    "Conversation",
     "Doubt",
     "DraftMade",
     "DraftRefined",
@@ -36,19 +48,23 @@ __all__ = [
     "Found",
     "Hop",
     "InvalidQuestion",
+    "InvalidSession",
     "LexicalScorer",
+    "MemoryUnusable",
     "ModelFailed",
     "PassMade",
+    "QuestionRewritten",
     "RefinePass",
     "Refinement",
     "Scorer",
+    "Sessions",
     "Shown",
     "StageBegan",
     "Trace",
     "Verdict",
 ]
 
-_HOMES = ("answer", "errors", "events", "options", "support", "agent")  # light ones first
+_HOMES = ("answer", "errors", "events", "options", "support", "memory", "agent")  # light ones first
 
 
 def __getattr__(name: str) -> Any:

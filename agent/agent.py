@@ -6,15 +6,19 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from pathlib import Path
 
 from ..dllm.draft import Generator
+from ..dllm.structured import completes
 from ..retrieval.document import Document, Retriever, Scalar
 from ..retrieval.embed import Embedder
 from ..retrieval.index import Index
 from .answer import Answer
 from .background import in_thread
-from .errors import InvalidQuestion
 from .events import AnswerReady, Event
 from .gather import Documents, Gathering
+from .memory.conversation import Conversation
+from .memory.rewriter import ModelRewriter, Rewriter, RuleRewriter
+from .memory.sessions import Sessions
 from .options import AgentOptions
+from .question import checked
 from .run import Events, Run, Tools
 from .support import LexicalScorer, Scorer
 
@@ -89,46 +93,46 @@ class Agent:
         """Over an index in a folder. Raises RetrievalError where there is no sound one."""
         return cls._over(Index.open(path, embedder=embedder), generator, options)
 
-    def ask(self, question: str, *, where: Where | None = None) -> Answer:
-        """The answer. `where` keeps to documents whose metadata has these values.
+    def ask(self, question: str, *, where: Where | None = None, asked: str = "", request_id: str = "") -> Answer:
+        """The answer. `where` keeps to documents whose metadata has these values. `asked` is what was typed, where the
+        question was rewritten; with `request_id` it only goes into the trace.
 
         Raises InvalidQuestion, and ModelFailed where the model gave no draft.
         """
-        return _last(self.stream(question, where=where))
+        return _last(self.stream(question, where=where, asked=asked, request_id=request_id))
 
-    def stream(self, question: str, *, where: Where | None = None) -> Events:
+    def stream(self, question: str, *, where: Where | None = None, asked: str = "", request_id: str = "") -> Events:
         """What happens, as it happens, `AnswerReady` last. Closing it stops the model before its next pass."""
-        return Run(self._tools, checked(question), where).events()
+        return Run(self._tools, checked(question), where, asked=asked, request_id=request_id).events()
 
-    async def aask(self, question: str, *, where: Where | None = None) -> Answer:
+    async def aask(self, question: str, *, where: Where | None = None, asked: str = "", request_id: str = "") -> Answer:
         """`ask`, with every step in a worker thread."""
-        return [event async for event in self.astream(question, where=where) if isinstance(event, AnswerReady)][
-            -1
-        ].answer
+        events = self.astream(question, where=where, asked=asked, request_id=request_id)
+        return [event async for event in events if isinstance(event, AnswerReady)][-1].answer
 
-    def astream(self, question: str, *, where: Where | None = None) -> AsyncGenerator[Event, None]:
+    def astream(
+        self, question: str, *, where: Where | None = None, asked: str = "", request_id: str = ""
+    ) -> AsyncGenerator[Event, None]:
         """`stream`, with every step in a worker thread. Closing or cancelling stops the model before its next pass."""
-        run = Run(self._tools, checked(question), where)
+        run = Run(self._tools, checked(question), where, asked=asked, request_id=request_id)
         return in_thread(run.events)
+
+    def session(
+        self, name: str = "chat", *, sessions: Sessions | None = None, rewriter: Rewriter | None = None
+    ) -> Conversation:
+        """A conversation: follow-ups are asked in full, turns are kept in `sessions`, or only as long as it is held.
+
+        A model with a JSON mode rewrites them, else rules do. Raises InvalidSession.
+        """
+        return Conversation(self, Sessions() if sessions is None else sessions, name, rewriter or self._rewriter())
+
+    def _rewriter(self) -> Rewriter:
+        rules = RuleRewriter(self._tools.retriever.search)
+        return ModelRewriter(self._tools.generator, rules) if completes(self._tools.generator) else rules
 
     @classmethod
     def _over(cls, index: Index, generator: Generator | None, options: AgentOptions | None) -> "Agent":
         return cls(index, generator or _embedded_reader(), documents=index.document, options=options)
-
-
-def checked(question: str) -> str:
-    """The question as it will be asked. Raises InvalidQuestion.
-
-    >>> checked(" Who? ")
-    'Who?'
-    """
-    if not isinstance(question, str):
-        raise InvalidQuestion(f"the question is {question!r}, which is no text. Pass a string")
-    # Half a surrogate pair, as a shell can hand over, would break every encoder behind.
-    whole = question.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip()
-    if not whole:
-        raise InvalidQuestion(f"the question is {question!r}, which says nothing. Ask in words, as in 'Who wrote it?'")
-    return whole
 
 
 def _last(events: Events) -> Answer:

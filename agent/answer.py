@@ -137,7 +137,9 @@ class Refinement(Record):
 class Trace(Record):
     """How an answer came about."""
 
-    question: str
+    question: str = Field(description="What was asked of the documents.")
+    asked: str = Field(default="", description="What was typed, where the question was rewritten from a conversation.")
+    request_id: str = Field(default="", description="The id of the request, as in logs and spans.")
     generator: str = Field(description="The model's name.")
     scorer: str = Field(description="What computed support.")
     seed: int

@@ -10,7 +10,10 @@ from .canvas import CanvasView, watch
 from .console import Exit, complain, counted, output, progress, watched
 from .errors import AgentError
 from .indexing import read
+from .memory.conversation import Conversation
+from .memory.sessions import Sessions, checked_name
 from .printed import printed
+from .remembering import where
 
 
 def ask(question: str, *, index: Path | None, docs: Sequence[Path], as_json: bool) -> Exit:
@@ -24,12 +27,14 @@ def ask(question: str, *, index: Path | None, docs: Sequence[Path], as_json: boo
     return Exit.ABSTAINED if answer.abstained else Exit.DONE
 
 
-def chat(*, index: Path | None, docs: Sequence[Path]) -> Exit:
+def chat(*, index: Path | None, docs: Sequence[Path], session: str | None = None, file: Path | None = None) -> Exit:
     """Questions from standard input, a line each, until one is empty. A question that can't be asked ends nothing."""
-    agent = opened(index, docs)
+    name = checked_name(session) if session is not None else "chat"
+    sessions = Sessions(where(file)) if session is not None else Sessions()
+    talk = opened(index, docs).session(name, sessions=sessions)
     for question in _questions():
         try:
-            output().print(printed(answered(agent, question)))
+            output().print(printed(answered(talk, question)))
         except AgentError as error:
             complain(str(error))
         output().print()
@@ -46,7 +51,7 @@ def opened(index: Path | None, docs: Sequence[Path]) -> Agent:
         return Agent.from_documents(documents)
 
 
-def answered(agent: Agent, question: str) -> Answer:
+def answered(agent: Agent | Conversation, question: str) -> Answer:
     """Shows the canvas filling in where a person watches, and is silent elsewhere."""
     if not watched():
         return agent.ask(question)

@@ -11,7 +11,7 @@ from rich.text import Text
 from ..dllm.draft import Token
 from .answer import Answer, RefinePass
 from .console import counted, printable
-from .events import AnswerReady, DraftMade, DraftRefined, Event, EvidenceFound, PassMade, StageBegan
+from .events import AnswerReady, DraftMade, DraftRefined, Event, EvidenceFound, PassMade, QuestionRewritten, StageBegan
 
 BLOCK = "▒"
 SURE, UNSURE = 0.8, 0.4
@@ -56,6 +56,8 @@ def watch(events: Iterable[Event], view: CanvasView) -> Answer:
     """Shows what happens as it happens; gives the answer."""
     for event in events:
         match event:
+            case QuestionRewritten():
+                view.line("question", printable(event.question))
             case StageBegan():
                 view.note(f"{DOING[event.stage]} {printable(event.detail)}")
             case EvidenceFound():

@@ -15,6 +15,7 @@ from typer.main import get_command
 
 from . import commands
 from .console import EXIT_CODES, CommandError, Exit, UsageError, complain, output
+from .remembering import app as sessions
 
 EXTENSIONS = "remask.commands"
 """The entry-point group in which a package offers further commands: a name, and a typer app or a plain function.
@@ -68,6 +69,7 @@ app = typer.Typer(
 app.command("index")(commands.index)
 app.command("ask")(commands.ask)
 app.command("chat")(commands.chat)
+app.add_typer(sessions, name="sessions")
 app.command("train")(commands.train)
 app.command("schema")(commands.schema)
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from .console import UsageError, output
+from .remembering import SessionsOption
 
 IndexOption = Annotated[
     Path | None, typer.Option("--index", help="An index made by `remask index`.", show_default=False)
@@ -54,12 +55,22 @@ def ask(
 def chat(
     index: IndexOption = None,
     docs: DocsOption = None,
+    session: Annotated[
+        str | None,
+        typer.Option(
+            "--session", help="Remember the conversation by this name, and go on with it.", show_default=False
+        ),
+    ] = None,
+    file: SessionsOption = None,
 ) -> None:
-    """Answer one question after another. An empty line, Ctrl-D or Ctrl-C ends it."""
+    """Answer one question after another. An empty line, Ctrl-D or Ctrl-C ends it.
+
+    A follow-up such as "and who founded it?" is asked in full. Without --session nothing is kept.
+    """
     _check_one_source(index, docs)
     from .asking import chat as run
 
-    raise typer.Exit(run(index=index, docs=docs or []))
+    raise typer.Exit(run(index=index, docs=docs or [], session=session, file=file))
 
 
 def train(

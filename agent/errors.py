@@ -2,6 +2,8 @@
 
 AgentError
 ├── InvalidQuestion   the question can't be asked as given; nothing was searched and no model was run
+├── InvalidSession    a session can't have this name
+├── MemoryUnusable    a file of sessions is damaged, locked, newer than this program, or something else
 └── ModelFailed       the model gave no draft; `trace` says how far the run came. Its cause is the model's own error
 
 Trouble with documents and indexes stays `remask.retrieval`'s own error. An unanswerable question is no error: the
@@ -16,6 +18,14 @@ class AgentError(Exception):
 
 
 class InvalidQuestion(AgentError):
+    pass
+
+
+class InvalidSession(AgentError):
+    pass
+
+
+class MemoryUnusable(AgentError):
     pass
 
 

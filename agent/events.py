@@ -6,6 +6,16 @@ from ..dllm.draft import Draft
 from .answer import Answer, Candidate, Citation, Doubt, Hop, Record, RefinePass, Shown, Stage
 
 
+class QuestionRewritten(Record):
+    """A follow-up is asked in full. Comes first, and only from a conversation."""
+
+    type: Literal["rewritten"] = "rewritten"
+    asked: str
+    """What was typed."""
+    question: str
+    because: str
+
+
 class StageBegan(Record):
     """Something that takes time begins."""
 
@@ -59,4 +69,6 @@ class AnswerReady(Record):
     answer: Answer
 
 
-Event = StageBegan | EvidenceFound | PassMade | DraftMade | DraftRefined | CitationsFound | AnswerReady
+Event = (
+    QuestionRewritten | StageBegan | EvidenceFound | PassMade | DraftMade | DraftRefined | CitationsFound | AnswerReady
+)

@@ -32,6 +32,8 @@ class Notes:
     scorer: str
     seed: int
     clock: Callable[[], float]
+    asked: str = ""
+    request_id: str = ""
     hops: list[Hop] = field(default_factory=list)
     passes: list[RefinePass] = field(default_factory=list)
     candidates: list[Candidate] = field(default_factory=list)
@@ -87,6 +89,8 @@ class Notes:
         return Trace.model_validate(
             {
                 "question": self.question,
+                "asked": self.asked,
+                "request_id": self.request_id,
                 "generator": self.generator,
                 "scorer": self.scorer,
                 "seed": self.seed,

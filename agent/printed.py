@@ -54,7 +54,8 @@ def _place(citation: Citation) -> tuple[str, int, int]:
 
 def _notes(trace: Trace) -> list[Text]:
     """What a reader should know before believing the answer."""
-    notes = [f'searched again for "{hop.query}"' for hop in trace.hops[1:]]
+    notes = [f'asked as "{trace.question}"'] if trace.asked else []
+    notes += [f'searched again for "{hop.query}"' for hop in trace.hops[1:]]
     notes += [f'doubtful: "{doubt.text}" ({doubt.source}: {doubt.detail})' for doubt in trace.doubts]
     if trace.left_out:
         notes.append(f"not read, as the model's window was full: {counted(len(trace.left_out), 'passage')}")

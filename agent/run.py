@@ -9,6 +9,7 @@ from ..dllm.draft import Draft, Generator, Passes
 from ..dllm.errors import ModelError
 from ..retrieval.document import Document, Passage, Retriever, Scalar
 from .answer import Answer, Doubt, Occasion, Refinement, Stage, Stopped
+from .calibration import calibrated
 from .cite import cite
 from .doubt import doubts, reason, spans
 from .errors import ModelFailed
@@ -41,9 +42,25 @@ class Tools:
 class Run:
     """`events` may be run once. Closing it stops the model before its next pass."""
 
-    def __init__(self, tools: Tools, question: str, where: Mapping[str, Scalar] | None = None) -> None:
+    def __init__(
+        self,
+        tools: Tools,
+        question: str,
+        where: Mapping[str, Scalar] | None = None,
+        *,
+        asked: str = "",
+        request_id: str = "",
+    ) -> None:
         self._tools, self._options, self._question, self._where = tools, tools.options, question, where
-        self._notes = Notes(question, tools.generator.name, tools.scorer.name, tools.options.seed, tools.clock)
+        self._notes = Notes(
+            question,
+            tools.generator.name,
+            tools.scorer.name,
+            tools.options.seed,
+            tools.clock,
+            asked="" if asked == question else asked,
+            request_id=request_id,
+        )
         self._passages: list[Passage] = []
 
     def events(self) -> Events:
@@ -231,7 +248,7 @@ class Run:
                 text=draft.text,
                 kind=draft.kind,
                 citations=citations,
-                confidence=best.weight,
+                confidence=calibrated(best.weight, self._options.calibration),
                 abstained=False,
                 trace=self._notes.trace(best.reading, draft, doubtful),
             )

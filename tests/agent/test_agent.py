@@ -218,9 +218,12 @@ def test_out_of_range_options_name_the_field() -> None:
 def test_the_public_names_are_these() -> None:
     import remask.agent
 
-    own = "Agent AgentError AgentOptions InvalidQuestion LexicalScorer ModelFailed Scorer"
+    own = "Agent AgentError AgentOptions Conversation InvalidQuestion InvalidSession LexicalScorer MemoryUnusable"
+    own += " ModelFailed Scorer Sessions"
     records = "Answer Candidate Citation Doubt Found Hop RefinePass Refinement Shown Trace Verdict"
-    events = "AnswerReady CitationsFound DraftMade DraftRefined Event EvidenceFound PassMade StageBegan"
+    events = (
+        "AnswerReady CitationsFound DraftMade DraftRefined Event EvidenceFound PassMade QuestionRewritten StageBegan"
+    )
     assert set(remask.agent.__all__) == {*own.split(), *records.split(), *events.split()}
     assert all(getattr(remask.agent, name) for name in remask.agent.__all__)
 
