@@ -14,13 +14,16 @@ INSTRUCTION = (
 Message = dict[str, str]
 
 
-def messages(question: str, evidence: Sequence[Evidence], *, plain: Callable[[str], str]) -> list[Message]:
-    """System and user turns. `plain` breaks up, in whatever comes from outside, the words that would end a turn."""
+def messages(
+    question: str, evidence: Sequence[Evidence], *, plain: Callable[[str], str], instruction: str = INSTRUCTION
+) -> list[Message]:
+    """System and user turns. `plain` breaks up, in whatever comes from outside, the words that would end a turn.
+    `instruction`: what is asked for, with {fence} where the line around the evidence is named."""
     texts = [numbered(number, each, plain=plain) for number, each in enumerate(evidence, 1)]
     fence = fence_for([question, *texts])
     body = "\n\n".join(texts)
     user = f"{fence}\n{body}\n{fence}\n\nQuestion: {plain(question)}"
-    return [{"role": "system", "content": INSTRUCTION.format(fence=fence)}, {"role": "user", "content": user}]
+    return [{"role": "system", "content": instruction.format(fence=fence)}, {"role": "user", "content": user}]
 
 
 def kind_of(answer: str) -> Kind:

@@ -103,6 +103,25 @@ Passes = Steps[CanvasPass, None, list[Draft]]
 """A run: yields each pass as it happens, returns the drafts, best first. Closing it stops the model before its next pass."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What a caller should spend on one question with a backend, unless they know better. A backend whose needs differ from
+    these has an attribute `budget`."""
+
+    candidates: int = 3
+    """Drafts made in one batch."""
+    run_passes: int = 2
+    """Passes over the canvas in one run."""
+    max_passes: int = 16
+    """Passes over all runs."""
+
+
+def budget_of(generator: object) -> Budget:
+    """What the backend itself says, or else the common one."""
+    said = getattr(generator, "budget", None)
+    return said if isinstance(said, Budget) else Budget()
+
+
 class Generator(Protocol):
     """What every backend is: a diffusion model, a hosted one, an autoregressive baseline, a double."""
 

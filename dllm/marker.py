@@ -37,6 +37,11 @@ class Unmarked(NamedTuple):
     marks: tuple[Mark, ...]
     numbers: tuple[int, ...]
 
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Where characters of the text before are now; (0, 0) where none of them was kept."""
+        first, last = bisect_left(self.kept, start), bisect_left(self.kept, end)
+        return (first, last) if first < last else (0, 0)
+
 
 def unmarked(text: str, *, shown: int) -> Unmarked:
     """The text without its markers and without the blanks around it, and what the markers name of the first `shown` texts,
