@@ -41,3 +41,7 @@ class AgentOptions(BaseModel):
     """The agent abstains when the best draft weighs less."""
     min_answerable: float = Field(default=0.2, ge=0, le=1)
     """The agent abstains when the model holds it less likely that the evidence carries an answer. Not tuned."""
+    known_names: bool = True
+    """The agent abstains when the question names someone or something and what it read has none of these names."""
+    calibration: tuple[tuple[float, float], ...] = ()
+    """A map from the best draft's weight to the confidence that the answer tells; see `calibration`. Empty: the weight."""

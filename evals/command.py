@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from . import quality
+from . import baselines, quality
 from .arguments import (
     Abstain,
     Baselines,
@@ -192,4 +192,8 @@ def score(
     score_file(data, predictions, seed=seed)
 
 
+app.command()(quality.ablation)
+app.command()(quality.abstention)
+app.command()(quality.citations)
 app.command()(quality.task)
+app.command()(baselines.prompts)

@@ -55,17 +55,17 @@ def waiting(rows: Sequence[Row]) -> bytes:
     return _png(figure)
 
 
-def curves(title: str, lines: Mapping[str, Sequence[tuple[int, Interval]]]) -> bytes:
-    """A line a name, in percent, over a number of documents, with bands for the intervals."""
+def curves(title: str, lines: Mapping[str, Sequence[tuple[int, Interval]]], *, across: str = "documents") -> bytes:
+    """A line a name, in percent, over a number of documents or of something else, with bands for the intervals."""
     figure, axes = _figure(title)
     for place, (name, points) in enumerate(lines.items()):
-        at = [documents for documents, _ in points]
+        at = [place for place, _ in points]
         colour = _COLOURS[place % len(_COLOURS)]
         axes.plot(at, [100 * interval.value for _, interval in points], marker="o", label=name, color=colour)
         low, high = [100 * i.low for _, i in points], [100 * i.high for _, i in points]
         axes.fill_between(at, low, high, alpha=0.12, color=colour)
     axes.set_ylim(0, 100)
-    axes.set_xlabel("documents")
+    axes.set_xlabel(across)
     axes.set_ylabel("percent")
     axes.legend(frameon=False)
     return _png(figure)
