@@ -57,6 +57,7 @@ def load(folder: Path, manifest: Manifest) -> tuple[dict[str, Document], tuple[P
         arrays = [_array(folder / name) for name in (OFFSETS, PAIRS, COUNTS, LENGTHS)]
         vectors = _array(folder / VECTORS)
         graph = read_graph(folder / GRAPH) if GRAPH in manifest.files else None
+        _check_postings(len(vocabulary), *arrays)
     except (ValueError, KeyError, TypeError, RuntimeError) as error:
         raise IndexUnusable(f"{folder}: holds what is not an index: {error}. {REBUILD}") from error
     sizes = {len(passages), len(vectors), len(arrays[3]), manifest.passages}
@@ -103,9 +104,20 @@ def _write_lines(path: Path, *, lines: Iterable[str]) -> None:
         file.writelines(f"{line}\n" for line in lines)
 
 
+def _check_postings(words: int, offsets: Any, pairs: Any, counts: Any, lengths: Any) -> None:
+    """Raises ValueError where a search would look beyond the arrays: a hash only tells that nobody changed them since."""
+    whole = all(array.ndim == 1 and array.dtype.kind == "i" for array in (offsets, pairs, counts, lengths))
+    if not whole or len(offsets) != words + 1 or len(pairs) != len(counts):
+        raise ValueError("word counts are not what a search expects")
+    ordered = offsets[0] == 0 and offsets[-1] == len(pairs) and bool((np.diff(offsets) >= 0).all())
+    if not ordered or (len(pairs) and not 0 <= int(pairs.min()) <= int(pairs.max()) < len(lengths)):
+        raise ValueError("word counts point beyond the passages")
+
+
 def _array(path: Path) -> Any:
-    mapped = path.stat().st_size >= MAPPED_FROM_BYTES
-    return np.load(path, allow_pickle=False, mmap_mode="r" if mapped else None)
+    # Mapped at first in any case: what a header claims beyond the file is refused, not allocated.
+    array = np.load(path, allow_pickle=False, mmap_mode="r")
+    return array if path.stat().st_size >= MAPPED_FROM_BYTES else np.array(array)
 
 
 def _write_array(path: Path, *, array: Any) -> None:

@@ -6,7 +6,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .errors import BodySlow, BodyTooLarge, Refusal
+from .errors import AmbiguousLength, BodySlow, BodyTooLarge, Refusal
 from .guard import refuse
 from .options import ServeOptions
 
@@ -22,7 +22,11 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         limit = self._options.max_upload_bytes if scope["path"] == "/documents" else self._options.max_body_bytes
-        declared = Headers(scope=scope).get("content-length", "")
+        headers = Headers(scope=scope)
+        declared = headers.get("content-length", "")
+        if declared and "transfer-encoding" in headers:
+            await refuse(send, AmbiguousLength("the body has a length and comes in chunks. Send one or the other"))
+            return
         if declared.isdecimal() and int(declared[:20]) > limit:
             await refuse(send, _too_large(limit), scope["state"].get("request_id", ""))
             return

@@ -4,6 +4,7 @@ ServeError                  (an AgentError)
 ├── Unservable              the server can't start as it was told to
 └── Refusal                 one request is refused; nothing was changed by it
     ├── InvalidRequest      400  it can't be understood or asks for what is not there
+    │   └── AmbiguousLength      a body with two lengths, as in request smuggling
     ├── KeyWanted           401  no key, or an unknown one
     ├── Forbidden           403  from another site, to another host, or writing where only reading is allowed
     ├── NotThere            404
@@ -17,6 +18,9 @@ ServeError                  (an AgentError)
 
 from ..errors import AgentError
 
+SECRET = "something went wrong here. The server's log tells more"
+"""What clients are told of our own mistakes."""
+
 
 class ServeError(AgentError):
     """Any trouble with serving that a user can mend."""
@@ -28,7 +32,7 @@ class Unservable(ServeError):
 
 class Refusal(ServeError):
     status = 500
-    code = "refused"
+    code = "internal_error"
 
     @property
     def headers(self) -> dict[str, str]:
@@ -37,6 +41,13 @@ class Refusal(ServeError):
 
 class InvalidRequest(Refusal):
     status, code = 400, "invalid_request"
+
+
+class AmbiguousLength(InvalidRequest):
+    @property
+    def headers(self) -> dict[str, str]:
+        # What follows may be meant as another request, by someone else.
+        return {"connection": "close"}
 
 
 class KeyWanted(Refusal):

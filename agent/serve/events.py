@@ -4,6 +4,7 @@ https://html.spec.whatwg.org/multipage/server-sent-events.html. Knows nothing of
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from typing import Any, TypeVar
@@ -16,6 +17,7 @@ Result = TypeVar("Result")
 Told = Callable[[Exception], bytes]
 """The bytes that tell a reader of a stream what went wrong."""
 
+LOG = logging.getLogger("remask.serve")
 KEEP_ALIVE_SECONDS = 10.0
 LAST_WORD_SECONDS = 1.0
 
@@ -53,9 +55,9 @@ class EventStream(Response):
         except ClientGone:
             return
         except Exception as error:
-            await self._last_word(send, error)
             if not _expected(error):
-                raise
+                LOG.exception("a stream failed")
+            await self._last_word(send, error)
 
     async def _sent(self, send: Send) -> None:
         beat = asyncio.create_task(_beat(send))

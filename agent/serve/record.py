@@ -9,6 +9,8 @@ import time
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from .errors import SECRET, Refusal
+from .guard import refuse
 from .metrics import Metrics
 
 LOG = logging.getLogger("remask.serve")
@@ -51,6 +53,11 @@ class Record:
 
         try:
             await self._app(scope, receive, sent)
+        except Exception:
+            # Ours, or a library's: the log gets all of it, the client an apology.
+            LOG.exception("request %s failed", scope["state"]["request_id"])
+            if not status:
+                await refuse(sent, Refusal(SECRET), scope["state"]["request_id"])
         finally:
             self._note(scope, status, time.perf_counter() - begin)
 

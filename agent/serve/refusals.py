@@ -13,11 +13,10 @@ from ...dllm.errors import ModelError
 from ...retrieval.errors import DocumentUnreadable, IndexBusy, InvalidDocuments, RetrievalError
 from ..errors import AgentError, InvalidQuestion, InvalidSession, ModelFailed
 from .body import BodyRefused
-from .errors import InvalidRequest, OutOfTime, Refusal, TooBusy, Unreadable, shape
+from .errors import SECRET, InvalidRequest, OutOfTime, Refusal, TooBusy, Unreadable, shape
 from .events import ClientGone, event
 
 LOG = logging.getLogger("remask.serve")
-SECRET = "something went wrong here. The server's log tells more"
 
 
 def refusal(error: Exception) -> Refusal:
@@ -60,7 +59,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(ClientGone, _unsent)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
-    for kind in (AgentError, ModelError, RetrievalError, TimeoutError, Exception):
+    for kind in (AgentError, ModelError, RetrievalError, TimeoutError):
         app.add_exception_handler(kind, _refused)
 
 

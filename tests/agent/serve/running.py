@@ -1,5 +1,6 @@
 """A real server on this machine's own address, over a real index, for the length of a test."""
 
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -92,6 +93,12 @@ def served(service: Service) -> Iterator[str]:
 def client(service: Service, **how: Any) -> Iterator[httpx.Client]:
     with served(service) as address, httpx.Client(base_url=address, trust_env=False, timeout=30, **how) as one:
         yield one
+
+
+def wire(address: str, *, wait: float = 10) -> socket.socket:
+    """A bare connection, for what no proper client would send."""
+    host, port = address.removeprefix("http://").split(":")
+    return socket.create_connection((host, int(port)), timeout=wait)
 
 
 def until(true: Any, seconds: float = 15) -> None:

@@ -88,9 +88,7 @@ def test_a_question_that_cannot_be_asked_says_why(web: httpx.Client, body: dict[
     assert response.json()["error"]["type"] == "invalid_request_error"
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"question": "\\ud800"}', b"null", b"1e999"]
-)
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b"null", b"1e999"])
 def test_a_body_that_is_no_question_is_refused(web: httpx.Client, body: bytes) -> None:
     response = web.post("/ask", content=body, headers={"content-type": "application/json"})
     assert response.status_code == 400
