@@ -10,13 +10,20 @@ from ..agent.options import AgentOptions
 from ..dllm.backends import BACKENDS, backend, usages
 from ..dllm.draft import Generator
 from ..dllm.mini.weights import SHIPPED
+from .autoregressive import AutoregressiveReader
 from .floor import SentenceFloor
+from .gguf import PACKAGED, gguf, instruction
 from .gold import GoldCeiling
 from .question import Question
 from .records import sha256
+from .runtime import RUNTIMES, check_runtime, open_writer
 
 BASELINES = {
-    "autoregressive": "autoregressive[:FILE.gguf]: a language model that writes word by word, SmolLM2-135M-Instruct",
+    "autoregressive": "autoregressive[:FILE.gguf]: a language model that writes word by word, SmolLM2 without a file",
+    "smollm2": "smollm2[:RUNTIME]: SmolLM2-135M-Instruct on llamacpp or transformers, by default on the faster one there",
+    "gemma3": "gemma3[:RUNTIME]: Gemma 3 270M",
+    "llamacpp": "llamacpp:FILE.gguf",
+    "transformers": "transformers:FILE.gguf",
     "floor": "floor: the best sentence by BM25",
     "gold": "gold: the right answer wherever the evidence holds it",
 }
@@ -37,6 +44,9 @@ class Backend:
     fingerprint: str = ""
     prompt: str = ""
     """The instruction it is given, where it is given one."""
+
+
+Opener = Callable[[str, Sequence[Question]], Backend]
 
 
 def open_backends(names: Sequence[str], questions: Sequence[Question]) -> list[Backend]:
@@ -68,14 +78,17 @@ def check_names(names: Sequence[str]) -> None:
         _opener(name)
 
 
-def _opener(name: str) -> Callable[[str, Sequence[Question]], Backend]:
-    kind, _, rest = name.partition(":")
-    if (kind in BACKENDS and (rest or not BACKENDS[kind].needs_argument)) or name in _OPENERS:
-        return _OPENERS.get(kind, _diffusion)
-    if kind == "autoregressive" and rest:
-        return _autoregressive
-    there = "; ".join([*usages(), *BASELINES.values()])
-    raise UsageError(f"no backend is called {name!r}. There are {there}")
+def _opener(name: str) -> Opener:
+    kind, colon, rest = name.partition(":")
+    if kind in BACKENDS and (rest or not (colon or BACKENDS[kind].needs_argument)):
+        return _diffusion
+    opener = _OPENERS.get(kind)
+    if opener is None or (colon and not rest) or (rest and kind in _BARE) or (not rest and kind in RUNTIMES):
+        there = "; ".join([*usages(), *BASELINES.values()])
+        raise UsageError(f"no backend is called {name!r}. There are {there}")
+    if kind in PACKAGED and rest:
+        check_runtime(rest)
+    return opener
 
 
 def _diffusion(name: str, questions: Sequence[Question]) -> Backend:
@@ -85,12 +98,22 @@ def _diffusion(name: str, questions: Sequence[Question]) -> Backend:
         return Backend(name, backend(name), AgentOptions(), BACKENDS[name.partition(":")[0]].about, fingerprint)
 
 
-def _autoregressive(name: str, questions: Sequence[Question]) -> Backend:
-    with _loading(name):
-        from .autoregressive import INSTRUCTION, AutoregressiveReader
+def _file(name: str, questions: Sequence[Question]) -> Backend:
+    kind, _, path = name.partition(":")
+    return _language_model(name, path or "smollm2", kind if kind in RUNTIMES else "")
 
-        reader = AutoregressiveReader.load(_path(name))
-        return Backend(name, reader, ONCE, f"{reader.model}, {reader.runtime}", sha256(reader.path), INSTRUCTION)
+
+def _packaged(name: str, questions: Sequence[Question]) -> Backend:
+    kind, _, runtime = name.partition(":")
+    return _language_model(name, kind, runtime)
+
+
+def _language_model(name: str, model: str, runtime: str) -> Backend:
+    with _loading(name):
+        writer = open_writer(gguf(model), runtime)
+        reader = AutoregressiveReader(writer, instruction=instruction(model))
+        about = f"{writer.model}, {writer.runtime}"
+        return Backend(name, reader, ONCE, about, sha256(writer.path), reader.template)
 
 
 def _floor(name: str, questions: Sequence[Question]) -> Backend:
@@ -101,7 +124,14 @@ def _gold(name: str, questions: Sequence[Question]) -> Backend:
     return Backend(name, GoldCeiling(questions), ONCE, "no model: the right answer, wherever the evidence holds it")
 
 
-_OPENERS = {"autoregressive": _autoregressive, "floor": _floor, "gold": _gold}
+_OPENERS: dict[str, Opener] = {
+    "autoregressive": _file,
+    **dict.fromkeys(RUNTIMES, _file),
+    **dict.fromkeys(PACKAGED, _packaged),
+    "floor": _floor,
+    "gold": _gold,
+}
+_BARE = ("floor", "gold")
 
 
 def _path(name: str) -> Path | None:

@@ -1,13 +1,14 @@
 """The floor: no model at all. The sentence that BM25 ranks first is the answer. Whoever reads should do better."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ..dllm.draft import CanvasPass, Draft, Passes, Prompt, Source
 from ..retrieval.lexical import LexicalIndex
+from .rewriter import Rewriter
 
 
-class SentenceFloor:
+class SentenceFloor(Rewriter):
     """A `Generator` that quotes one sentence, or nothing where none shares a word with the question."""
 
     name = "floor"
@@ -25,19 +26,6 @@ class SentenceFloor:
             return [Draft("", kind="none", answerable=0.0, passes=1, seconds=seconds)]
         cited = (sources[found[0][0]],)
         return [Draft(text, kind="sentences", confidence=1.0, cited=cited, passes=1, seconds=seconds)]
-
-    def refine(
-        self,
-        prompt: Prompt,
-        draft: Draft,
-        remask: Sequence[tuple[int, int]],
-        *,
-        reason: str = "",
-        max_passes: int = 4,
-        seed: int = 0,
-    ) -> Passes:
-        """The same sentence again."""
-        return self.draft(prompt)
 
 
 def _sentences(prompt: Prompt) -> Iterator[Source]:

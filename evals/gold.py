@@ -4,14 +4,15 @@ So it measures the evidence: no reader that quotes can score higher on what was 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from ..dllm.draft import CanvasPass, Draft, Passes, Prompt, Source, Token
 from ..dllm.scripted import NOTHING
 from .question import WHOLE, Question
+from .rewriter import Rewriter
 
 
-class GoldCeiling:
+class GoldCeiling(Rewriter):
     """A `Generator` for the questions it was told of. Yes and no are said where all marked paragraphs are there."""
 
     name = "gold"
@@ -25,19 +26,6 @@ class GoldCeiling:
         draft = self._told(prompt, question) if question else NOTHING
         yield CanvasPass(1, draft.text, 1, 0)
         return [draft]
-
-    def refine(
-        self,
-        prompt: Prompt,
-        draft: Draft,
-        remask: Sequence[tuple[int, int]],
-        *,
-        reason: str = "",
-        max_passes: int = 4,
-        seed: int = 0,
-    ) -> Passes:
-        """The same answer again."""
-        return self.draft(prompt)
 
     def _told(self, prompt: Prompt, question: Question) -> Draft:
         cited = tuple(_marked(prompt, question))

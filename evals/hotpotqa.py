@@ -1,6 +1,6 @@
 """`remask eval hotpotqa`: accuracy and time on one file of questions, a backend beside its baselines."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -23,6 +23,7 @@ from .records import sha256
 from .report import NAMES, Report, markdown, report, scores_table, times_table
 
 Where = Literal["distractor", "gold", "open"]
+Variants = Callable[[list[Backend]], list[Backend]]
 
 
 class Plan(NamedTuple):
@@ -48,12 +49,15 @@ def plan(
     seed: int = 0,
     top_k: int | None = None,
     may_abstain: bool = False,
+    variants: Variants | None = None,
 ) -> Plan:
-    """Reads and opens everything before the first question is asked."""
+    """Reads and opens everything before the first question is asked. `variants` turns the backends that were named into
+    those that are asked."""
     check_names(names)
     everything = read_questions(data)
     opened = open_index(index, corpus, out) if where == "open" else None
     backends = open_backends(names, everything)
+    backends = variants(backends) if variants else backends
     setting = setting_of(where, opened, seed=seed, top_k=top_k, may_abstain=may_abstain)
     settings = {
         "task": task,
@@ -71,7 +75,7 @@ def plan(
 
 def setting_of(where: Where, index: Index | None, *, seed: int, top_k: int | None, may_abstain: bool) -> Setting:
     """In the settings without a search everything given is read, in the given order."""
-    always = {} if may_abstain else {"min_confidence": 0.0, "min_answerable": 0.0}
+    always = {} if may_abstain else {"min_confidence": 0.0, "min_answerable": 0.0, "known_names": False}
     shelf = indexed(index) if index is not None else None
 
     def library(question: Question) -> Library:

@@ -11,7 +11,17 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-PACKAGES = ("remask", "torch", "transformers", "tokenizers", "sentence-transformers", "faiss-cpu", "bm25s", "numpy")
+PACKAGES = (
+    "remask",
+    "torch",
+    "transformers",
+    "tokenizers",
+    "sentence-transformers",
+    "faiss-cpu",
+    "bm25s",
+    "numpy",
+    "xllamacpp",
+)
 
 
 class Circumstances(BaseModel):
@@ -40,11 +50,17 @@ def machine() -> dict[str, str]:
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
-        "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
+        "cores": str(_cores()),
         "threads": os.environ.get("OMP_NUM_THREADS", "as the libraries choose"),
         "load": f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown",
         "gpu": _gpu(),
     }
+
+
+def threads() -> int:
+    """As many as OMP_NUM_THREADS says, as torch heeds it too; else one a core."""
+    said = os.environ.get("OMP_NUM_THREADS", "")
+    return int(said) if said.isdecimal() and int(said) else _cores()
 
 
 def versions() -> dict[str, str]:
@@ -59,6 +75,10 @@ def commit(folder: Path) -> str:
     head = _git(folder, "rev-parse", "--short=12", "HEAD")
     changed = head and _git(folder, "status", "--porcelain", "--untracked-files=no")
     return f"{head}+" if changed else head
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _git(folder: Path, *arguments: str) -> str:
