@@ -8,6 +8,7 @@ fit; a longer one continues in the next window under its title. Knows token ids 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,7 @@ class Words:
         self._tokenizer = Tokenizer.from_file(str(path))
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
+        self._remembered = lru_cache(maxsize=256)(self._piece)
         self.pad, self.cls, self.sep = (self._special(t) for t in ("[PAD]", "[CLS]", "[SEP]"))
 
     def _special(self, token: str) -> int:
@@ -131,6 +133,10 @@ class Words:
         return TokenText(tuple(encoding.ids), starts, ends, first, last)
 
     def piece(self, evidence: Evidence, options: LayoutOptions) -> Piece:
+        """A text as tokens. The last few hundred are remembered: a second search shows the first one's texts again."""
+        return self._remembered(evidence, options)
+
+    def _piece(self, evidence: Evidence, options: LayoutOptions) -> Piece:
         body = self(evidence.text)
         title = self(evidence.title).ids[: options.max_title]
         return Piece(title, body, _sentence_columns(body, evidence.sentences))

@@ -111,6 +111,25 @@ def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
         return torch.matmul(scores.softmax(-1), v)
 
 
+def attend_canvas(
+    q: Tensor, k: Tensor, v: Tensor, past_k: Tensor, past_v: Tensor, hidden: Tensor | None, D: int
+) -> Tensor:
+    """[E, H, D*N, c]: every slot sees the whole prompt, but for `hidden` positions, and the slots of its own canvas of D.
+
+    In two parts, so that neither the prompt's keys nor its values are copied for a few slots.
+    """
+    E, H, DN, c = q.shape
+    N, L = DN // D, past_k.shape[2]
+    q = q * c**-0.5
+    prompt = torch.matmul(q, past_k.transpose(-1, -2))
+    if hidden is not None:
+        prompt = prompt.masked_fill(hidden, float("-inf"))
+    own = torch.matmul(q.view(E, H, D, N, c), k.view(E, H, D, N, c).transpose(-1, -2)).view(E, H, DN, N)
+    p = torch.cat([prompt, own], -1).softmax(-1)
+    mine = torch.matmul(p[..., L:].view(E, H, D, N, N), v.view(E, H, D, N, c)).view(E, H, DN, c)
+    return torch.matmul(p[..., :L], past_v) + mine
+
+
 class Layer(nn.Module):
     """One post-norm transformer layer, as in BERT."""
 
@@ -129,8 +148,8 @@ class Layer(nn.Module):
         q, k, v = self.qkv(x_BTC).view(B, T, 3, self.heads, C // self.heads).permute(2, 0, 3, 1, 4)
         return q, k, v
 
-    def finish(self, x_BTC: Tensor, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-        mixed = attend(q, k, v, mask).transpose(1, 2).flatten(2)
+    def finish(self, x_BTC: Tensor, mixed_BHTc: Tensor) -> Tensor:
+        mixed = mixed_BHTc.transpose(1, 2).flatten(2)
         x_BTC = self.mix_norm(x_BTC + self.mix(mixed))
         out: Tensor = self.norm(x_BTC + self.down(F.gelu(self.up(x_BTC))))
         return out
@@ -199,7 +218,7 @@ class Reader(nn.Module):
         keys, values = [], []
         for layer in self.layers:
             q, k, v = layer.project(x)  # type: ignore[operator]
-            x = layer.finish(x, q, k, v, mask)  # type: ignore[operator]
+            x = layer.finish(x, attend(q, k, v, mask))  # type: ignore[operator]
             keys.append(k)
             values.append(v)
         return Windows(x, self.start_key(x), self.stop_key(x), self.cite_key(x), keys, values)
@@ -258,10 +277,10 @@ class Reader(nn.Module):
     def _run(self, encoded: Encoded, canvas_EDN: Tensor) -> Tensor:
         E, D, N = canvas_EDN.shape
         x = self._embed(encoded, canvas_EDN).view(E, D * N, -1)
-        mask = _canvas_mask(encoded.real_EL, D, N)
+        hidden = None if encoded.real_EL.all() else ~encoded.real_EL[:, None, None]
         for layer, past_k, past_v in zip(self.layers, encoded.keys, encoded.values, strict=True):
             q, k, v = layer.project(x)  # type: ignore[operator]
-            x = layer.finish(x, q, torch.cat([past_k, k], 2), torch.cat([past_v, v], 2), mask)  # type: ignore[operator]
+            x = layer.finish(x, attend_canvas(q, k, v, past_k, past_v, hidden, D))  # type: ignore[operator]
         return x.view(E, D, N, -1)
 
     def _embed(self, encoded: Encoded, canvas_EDN: Tensor) -> Tensor:
@@ -301,27 +320,14 @@ def _pointer(q_EDC: Tensor, k_ELC: Tensor, scale: float, allowed_EL: Tensor) -> 
     return scores.masked_fill(~allowed_EL[:, None, :], -1e4).log_softmax(-1)
 
 
-def _canvas_mask(real_EL: Tensor, D: int, N: int) -> Tensor | None:
-    """[E, 1, D*N, L + D*N] bool: every slot sees the whole prompt and the slots of its own canvas only."""
-    if D == 1 and real_EL.all():
-        return None
-    E, L = real_EL.shape
-    own = torch.eye(D, dtype=torch.bool, device=real_EL.device).repeat_interleave(N, 0).repeat_interleave(N, 1)
-    prompt = real_EL[:, None, :].expand(E, D * N, L)
-    return torch.cat([prompt, own.expand(E, D * N, D * N)], -1)[:, None]
-
-
 def run_lengths(evidence_EWT: Tensor, pointable_EWT: Tensor) -> Tensor:
     """How many positions from each on belong to the same text in the same window: [E, W*T], 0 where nothing may be pointed at.
 
     >>> run_lengths(torch.tensor([[[-1, 0, 0, 1, 1]]]), torch.tensor([[[False, True, True, True, True]]]))
     tensor([[0, 2, 1, 2, 1]])
     """
-    runs = torch.zeros_like(evidence_EWT)
     T = evidence_EWT.shape[-1]
-    for t in reversed(range(T)):
-        same = torch.zeros_like(runs[..., t])
-        if t + 1 < T:
-            same = torch.where(evidence_EWT[..., t] == evidence_EWT[..., t + 1], runs[..., t + 1], 0)
-        runs[..., t] = torch.where(pointable_EWT[..., t], same + 1, 0)
-    return runs.flatten(1)
+    at = torch.arange(T, device=evidence_EWT.device)
+    goes_on = F.pad(pointable_EWT[..., 1:] & (evidence_EWT[..., 1:] == evidence_EWT[..., :-1]), (0, 1))
+    ends = torch.where(goes_on, T, at).flip(-1).cummin(-1).values.flip(-1)
+    return torch.where(pointable_EWT, ends - at + 1, 0).flatten(1)

@@ -1,11 +1,16 @@
 """Which number format to compute in: measured on the machine at hand, not assumed."""
 
+import platform
 import time
+import warnings
 from typing import Literal
 
 import torch
+from torch import Tensor, nn
 
-Precision = Literal["auto", "float32", "bfloat16"]
+from .model import Layer, Reader
+
+Precision = Literal["auto", "float32", "bfloat16", "int8"]
 
 
 def use_bfloat16(precision: Precision, device: torch.device) -> bool:
@@ -14,14 +19,62 @@ def use_bfloat16(precision: Precision, device: torch.device) -> bool:
         return precision == "bfloat16"
     if device.type != "cpu":
         return True
-    return _product_seconds(torch.float32) > 1.3 * _product_seconds(torch.bfloat16)
+    plain, brief = float("inf"), float("inf")
+    for _ in range(8):  # in turn, so that a busy moment hits both
+        plain = min(plain, _product_seconds(torch.float32))
+        brief = min(brief, _product_seconds(torch.bfloat16))
+    return plain > 1.3 * brief
 
 
 def _product_seconds(dtype: torch.dtype) -> float:
     a, b = torch.ones(512, 384, dtype=dtype), torch.ones(384, 1536, dtype=dtype)
-    best = float("inf")
-    for _ in range(8):
-        begin = time.perf_counter()
-        a @ b
-        best = min(best, time.perf_counter() - begin)
-    return best
+    begin = time.perf_counter()
+    a @ b
+    return time.perf_counter() - begin
+
+
+def use_int8(precision: Precision, device: torch.device) -> bool:
+    """Whether to multiply in int8: as told, or, for "auto", on an x86 processor. Asked when bfloat16 is not faster."""
+    if precision != "auto":
+        return precision == "int8"
+    return device.type == "cpu" and platform.machine().lower() in ("x86_64", "amd64") and _has_int8()
+
+
+def _has_int8() -> bool:
+    return "x86" in torch.backends.quantized.supported_engines
+
+
+def fit(reader: Reader, precision: Precision) -> Reader:
+    """The reader, changed in place to compute as told or as is fastest here. For reading only, it can't be trained on."""
+    device = next(reader.parameters()).device
+    if use_bfloat16(precision, device):
+        return reader.to(torch.bfloat16)
+    reader = reader.to(torch.float32)
+    if use_int8(precision, device):
+        for layer in reader.layers:
+            assert isinstance(layer, Layer)
+            for name in ("qkv", "mix", "up", "down"):
+                setattr(layer, name, Int8Linear(getattr(layer, name)))
+    return reader
+
+
+class Int8Linear(nn.Module):
+    """A linear layer with weights in 8 bits, one scale an output, and inputs rounded to 8 bits on the way, one scale a call.
+
+    Half the time of float32 on a processor with AVX2; the result is off by about 2% of its largest value.
+    """
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        weight = linear.weight.detach()
+        scales = weight.abs().amax(1).clamp(min=1e-8) / 127
+        with warnings.catch_warnings():
+            # torch announces another way to make such tensors; as of 2.13 there is none that is as fast.
+            warnings.filterwarnings("ignore", message=".*quantized tensor creation", category=UserWarning)
+            zeros = torch.zeros(len(scales), dtype=torch.long)
+            quantized = torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
+        self._packed = torch.ops.quantized.linear_prepack(quantized, linear.bias.detach())
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = torch.ops.quantized.linear_dynamic(x, self._packed, True)
+        return out

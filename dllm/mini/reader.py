@@ -23,7 +23,7 @@ from ..draft import CanvasPass, Draft, Kind, Passes, Prompt, Source, Token
 from ..policy import Policy, threshold_policy
 from .layout import Layout, LayoutOptions, Words, arrange
 from .model import END, KIND, KINDS, MASK, Encoded, Reader
-from .precision import Precision, use_bfloat16
+from .precision import Precision, fit
 from .propose import Reading, blank_canvas, part_slots, read
 from .weights import SHIPPED, Loaded, load_reader
 from .windows import WindowCache, joined
@@ -65,8 +65,7 @@ class EmbeddedReader:
         self.options = options or ReaderOptions()
         self._device = next(reader.parameters()).device
         # Converted once: autocast would convert every weight again in every pass.
-        dtype = torch.bfloat16 if use_bfloat16(self.options.precision, self._device) else torch.float32
-        self._reader = deepcopy(reader).to(dtype)
+        self._reader = fit(deepcopy(reader), self.options.precision)
         self._windows = WindowCache()
         self._last: _Read | None = None  # the prompt read last: refining begins with the one just drafted from
 
@@ -302,10 +301,10 @@ class EmbeddedReader:
     def _likelihood(self, known: _Read, table_AL: Tensor, positions: Sequence[int]) -> float:
         """The share of all spans with these very words, wherever they stand."""
         ids = known.layout.ids_WT.ravel()
-        wanted, n = ids[positions], len(positions)
-        same = torch.tensor([bool((ids[at : at + n] == wanted).all()) for at in range(len(ids) - n + 1)])
+        n = len(positions)
+        same = (np.lib.stride_tricks.sliding_window_view(ids, n) == ids[list(positions)]).all(1)
         p_AL = table_AL.flatten().softmax(0).view_as(table_AL)
-        return float(p_AL[n - 1, : len(same)][same].sum())
+        return float(p_AL[n - 1, : len(same)][torch.from_numpy(same)].sum())
 
     def _tokens(self, known: _Read, positions: Sequence[int], confidence: Sequence[float]) -> tuple[Token, ...]:
         if not positions:

@@ -16,20 +16,15 @@ def span_scores(start_RL: Tensor, stop_RAL: Tensor, last_RL: Tensor, run_RL: Ten
 
     A span stays inside one text and ends at the end of a word; the others are -inf.
     """
-    A = stop_RAL.shape[1]
-    going = start_RL
-    scores = []
-    for j in range(A):
-        here = _ahead(stop_RAL[:, j], j)
-        may_end = _ahead(last_RL, j) & (run_RL > j)
-        scores.append(torch.where(may_end, going + F.logsigmoid(here), float("-inf")))
-        going = going + torch.where(may_end, F.logsigmoid(-here), 0.0)
-    return torch.stack(scores, 1)
-
-
-def _ahead(x_RL: Tensor, j: int) -> Tensor:
-    """x[s + j] at s; past the end, x's zero."""
-    return F.pad(x_RL[:, j:], (0, min(j, x_RL.shape[1])))
+    R, A, L = stop_RAL.shape
+    ahead_AL = torch.arange(L, device=start_RL.device) + torch.arange(A, device=start_RL.device)[:, None]
+    inside_AL, ahead_AL = ahead_AL < L, ahead_AL.clamp(max=L - 1)
+    here_RAL = stop_RAL.gather(2, ahead_AL.expand(R, A, L))  # [r, j, s]: the score of stopping at s + j
+    length_AL = torch.arange(A, device=start_RL.device)[:, None]
+    may_end_RAL = last_RL[:, ahead_AL] & inside_AL & (run_RL[:, None] > length_AL)
+    going_RAL = torch.where(may_end_RAL, F.logsigmoid(-here_RAL), 0.0).cumsum(1)
+    before_RAL = start_RL[:, None] + F.pad(going_RAL[:, :-1], (0, 0, 1, 0))
+    return torch.where(may_end_RAL, before_RAL + F.logsigmoid(here_RAL), float("-inf"))
 
 
 def gold_scores(start_RL: Tensor, stop_RAL: Tensor, last_RL: Tensor, at_RO: Tensor, length_RO: Tensor) -> Tensor:

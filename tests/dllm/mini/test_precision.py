@@ -1,0 +1,55 @@
+"""Number formats: int8 says nearly what float32 says, and what can't be trained is not."""
+
+import pytest
+import torch
+from remask.dllm.draft import Evidence, Prompt, finish
+from remask.dllm.mini.precision import Int8Linear, fit, use_bfloat16, use_int8
+from remask.dllm.mini.reader import EmbeddedReader, ReaderOptions
+from remask.dllm.mini.weights import load_reader
+
+CPU = torch.device("cpu")
+needs_int8 = pytest.mark.skipif(
+    "x86" not in torch.backends.quantized.supported_engines, reason="int8 products need x86"
+)
+
+
+@needs_int8
+@torch.inference_mode()
+def test_an_int8_product_is_off_by_a_few_hundredths() -> None:
+    torch.manual_seed(0)
+    linear, x = torch.nn.Linear(64, 32), torch.randn(10, 64)
+    exact = linear(x)
+    assert (Int8Linear(linear)(x) - exact).abs().max() < 0.04 * exact.abs().max()
+
+
+@needs_int8
+@torch.inference_mode()
+def test_an_output_without_weights_is_its_bias() -> None:
+    linear = torch.nn.Linear(8, 3)
+    torch.nn.init.zeros_(linear.weight)
+    torch.testing.assert_close(Int8Linear(linear)(torch.randn(4, 8)), linear.bias.expand(4, 3))
+
+
+def test_what_is_told_is_used() -> None:
+    assert use_bfloat16("bfloat16", CPU)
+    assert not use_bfloat16("float32", CPU)
+    assert use_int8("int8", CPU)
+    assert not use_int8("float32", CPU)
+    assert not use_int8("auto", torch.device("meta"))
+
+
+def test_float32_changes_nothing() -> None:
+    reader = load_reader().reader
+    before = {name: p.clone() for name, p in reader.named_parameters()}
+    assert all(torch.equal(p, before[name]) for name, p in fit(reader, "float32").named_parameters())
+
+
+@needs_int8
+def test_the_shipped_reader_says_the_same_in_int8() -> None:
+    evidence = Evidence("The harbour bridge was designed by Elin Berg. It opened in March 1931.", "Harbour Bridge")
+    prompt = Prompt("Who designed the harbour bridge?", (evidence,))
+    plain, brief = (
+        finish(EmbeddedReader.load(options=ReaderOptions(precision=p)).draft(prompt))[0] for p in ("float32", "int8")
+    )
+    assert (brief.kind, brief.text) == (plain.kind, plain.text) == ("span", "Elin Berg")
+    assert brief.confidence == pytest.approx(plain.confidence, abs=0.15)
