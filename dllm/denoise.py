@@ -18,6 +18,7 @@ from .errors import GenerationFailed
 from .noise import RowNoise, Seed
 from .policy import (
     Policy,
+    after_end,
     beyond_quota,
     by_chance,
     count_unchanged,
@@ -25,6 +26,7 @@ from .policy import (
     quota,
     quota_by_time,
     surest,
+    to_edit,
     window,
 )
 from .remask import clock as remdm_clock
@@ -32,7 +34,8 @@ from .remask import commit_chance, share_by_doubt, sigma, unsure_spans
 
 
 class Proposal(NamedTuple):
-    """What a model would write in every slot, and how sure it is, 0..1. Slots that are not masked are not looked at."""
+    """What a model would write in every slot, and how sure it is, 0..1. Slots that are not masked are looked at only by a
+    policy that edits."""
 
     ids_BN: Tensor
     confidence_BN: Tensor
@@ -56,6 +59,8 @@ class Step:
     masked_B: Tensor
     """How many slots of each row are masked after this pass."""
     seconds: float
+    edited_BN: Tensor | None = None
+    """Slots that held a word and got another, bool; None where the policy doesn't edit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,7 +120,8 @@ def _run(rows: "_Rows", clock: Callable[[], float]) -> Run:
     while rows.working():
         began = clock()
         committed_BN, remasked_BN = rows.step()
-        yield Step(rows.passes, rows.canvas_BN, committed_BN, remasked_BN, rows.masked().sum(1), clock() - began)
+        masked_B, seconds = rows.masked().sum(1), clock() - began
+        yield Step(rows.passes, rows.canvas_BN, committed_BN, remasked_BN, masked_B, seconds, rows.edited_BN)
     return Denoised(rows.canvas_BN, rows.confidence_BN, rows.passes, rows.passes_B)
 
 
@@ -138,8 +144,9 @@ class _Rows:
         self.noise = RowNoise(seed, canvas_BN.shape[0], stream="order", device=canvas_BN.device)
         self.passes = 0
         zero_B = torch.zeros(canvas_BN.shape[0], dtype=torch.long, device=canvas_BN.device)
-        self.passes_B, self.unchanged_B, self.rounds_B = zero_B, zero_B, zero_B
-        self.stopped_B = self.active_B = zero_B.bool()
+        self.passes_B, self.unchanged_B, self.rounds_B, self.looked_B = zero_B, zero_B, zero_B, zero_B
+        self.stopped_B = self.active_B = self.settling_B = zero_B.bool()
+        self.edited_BN: Tensor | None = None
         self.doubted_BN = torch.zeros_like(self.free_BN)
         self.steps_B = self._steps_in_block()
         self.at_B, self.spent_B = self._next_block(zero_B), zero_B  # the block a row works on, passes spent on it
@@ -156,6 +163,7 @@ class _Rows:
             left_B = left_B | self.doubted_BN.any(1)
         if self.policy.remdm:
             left_B = left_B | (self.free_BN.any(1) & (self.spent_B < self.steps_B))
+        left_B = left_B | self.settling_B
         self.active_B = left_B & ~self.stopped_B
         return self.passes != self.policy.max_passes and bool(self.active_B.any())
 
@@ -166,8 +174,13 @@ class _Rows:
             self._reopen(doubted_BN)
         before_BN = self.masked() & self.active_B[:, None]
         proposal = self._look(before_BN)
+        held_BN = self.active_B[:, None] & self.free_BN & ~before_BN
         committed_BN = self._commit(proposal, before_BN)
-        again_BN = self._remdm(self.active_B[:, None] & self.free_BN & ~before_BN)
+        again_BN = self._remdm(held_BN)
+        if self.policy.edit_above is not None:
+            self._edit(proposal, held_BN, before_BN, self.policy.edit_above)
+        if self.policy.end_ids:
+            self._end()
         self.passes += 1
         self.passes_B = self.passes_B + self.active_B
         self._move()
@@ -226,6 +239,32 @@ class _Rows:
         self.spent_B = torch.where(self.active_B, spent_B, self.spent_B)
         return asked_B
 
+    def _edit(self, proposal: Proposal, held_BN: Tensor, before_BN: Tensor, above: float) -> None:
+        """Replaces words of the block in work. A block settles once it is full, until a pass has changed nothing in it or it
+        was looked at as often as it may be."""
+        here_BN = self.block_BN == self.at_B[:, None]
+        sure_BN = proposal.confidence_BN.to(self.confidence_BN)
+        changed_BN = to_edit(sure_BN, proposal.ids_BN.to(self.canvas_BN), self.canvas_BN, held_BN & here_BN, above)
+        changed_BN = changed_BN & (proposal.ids_BN != self.mask_id)
+        self.canvas_BN = torch.where(changed_BN, proposal.ids_BN, self.canvas_BN)
+        self.confidence_BN = torch.where(changed_BN, sure_BN, self.confidence_BN)
+        self.edited_BN = changed_BN
+        was_full_B = self.active_B & ~(before_BN & here_BN).any(1)
+        full_B = self.active_B & ~(self.masked() & here_BN).any(1)
+        self.looked_B = torch.where(was_full_B, self.looked_B + 1, self.looked_B.masked_fill(full_B, 0))
+        again_B = ~was_full_B | changed_BN.any(1)
+        self.settling_B = full_B & again_B & (self.looked_B < self.policy.edit_passes) & ~self.stopped_B
+
+    def _end(self) -> None:
+        """Fills what follows a row's end, and is done with the row."""
+        rest_BN = self.free_BN & after_end(self.canvas_BN, self.masked(), self.policy.end_ids)
+        rest_BN = rest_BN & ~self.settling_B[:, None] & self.active_B[:, None]
+        over_B = rest_BN.any(1) & ~self.masked().where(~rest_BN, False).any(1)
+        rest_BN = rest_BN & over_B[:, None]
+        self.canvas_BN = self.canvas_BN.masked_fill(rest_BN, self.policy.end_ids[0])
+        self.confidence_BN = self.confidence_BN.masked_fill(rest_BN, 1.0)
+        self.stopped_B = self.stopped_B | over_B
+
     # Re-masking.
 
     def _remdm(self, held_BN: Tensor) -> Tensor:
@@ -268,7 +307,7 @@ class _Rows:
         """On to the next block where this one is full and ReMDM's clock, if there is one, has run down."""
         self.spent_B = self.spent_B + self.active_B
         masked_BN = self.masked()
-        over_B = masked_BN.any(1) & ~(masked_BN & (self.block_BN == self.at_B[:, None])).any(1)
+        over_B = masked_BN.any(1) & ~(masked_BN & (self.block_BN == self.at_B[:, None])).any(1) & ~self.settling_B
         if self.policy.remdm:
             over_B = over_B & (self.spent_B >= self.steps_B)
         self.at_B = torch.where(over_B, self._next_block(self.at_B), self.at_B)

@@ -6,13 +6,14 @@ Every rule looks at one row at a time, so a row gets in a batch what it gets alo
 
 # B batch, N canvas slots.
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-Commit = Literal["schedule", "random", "threshold", "factor", "entropy", "ancestral", "all"]
+Commit = Literal["schedule", "random", "threshold", "factor", "entropy", "hierarchy", "ancestral", "all"]
 Remask = Literal["never", "cap", "rescale", "conf", "loop", "unsure"]
 
 
@@ -22,8 +23,9 @@ class Policy:
 
     commit: Commit = "schedule"
     """`schedule`: the surest, as many as `steps` asks for (LLaDA, arXiv 2502.09992); `random`: as many, in random order;
-    `threshold`, `factor`: Fast-dLLM (arXiv 2505.22618); `entropy`: EB-Sampler (arXiv 2505.24857); `ancestral`: each slot
-    by chance (MDLM, arXiv 2406.07524; Dream's `origin`); `all`: everything at once."""
+    `threshold`, `factor`: Fast-dLLM (arXiv 2505.22618); `entropy`: EB-Sampler (arXiv 2505.24857); `hierarchy`: what
+    `threshold` commits, and the surest slot of every run of masks (dInfer, arXiv 2510.08666); `ancestral`: each slot by
+    chance (MDLM, arXiv 2406.07524; Dream's `origin`); `all`: everything at once."""
     steps: int | None = None
     """Passes a canvas is meant to take, shared evenly between its blocks; None: no schedule, at least one slot a pass.
     With any rule, a pass commits at least what the schedule asks for, as in LLaDA2 and SDAR."""
@@ -36,6 +38,18 @@ class Policy:
     """Commit the n surest while the n-th is at least 1 - factor / (n + 1) sure (Fast-dLLM)."""
     entropy_bound: float = 0.1
     """Nats that the slots committed together may have in all, the least sure one apart (EB-Sampler)."""
+    hierarchy_above: float = 0.0
+    """`hierarchy`: a run's surest slot has to be surer than this; where no slot of a row is, only its surest is committed
+    (dInfer's `low_threshold`)."""
+    edit_above: float | None = None
+    """Replace a committed slot of the block in work where the model now says another word and is surer of it than this, and
+    look at a block that is full again until nothing changes (LLaDA2.1's token editing, its `editing_threshold`, 0.9 there);
+    None: never. The proposals have to speak of slots that are not masked."""
+    edit_passes: int = 16
+    """How often a block that is full is looked at again, at most (LLaDA2.1's `max_post_steps`)."""
+    end_ids: tuple[int, ...] = ()
+    """Once a row says one of these with nothing masked before it, the rest of the row gets the first of them and the row is
+    done (LLaDA2's `eos_early_stop`); empty: a row is filled to its last slot."""
     block_length: int | None = None
     """Slots that are open to commit at a time (semi-autoregressive, LLaDA); None: the whole canvas."""
     block_moves: Literal["jump", "slide"] = "jump"
@@ -69,14 +83,25 @@ class Policy:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name}={value!r} is too small. Give at least 1, or None")
-        for name in ("threshold", "eta", "loop_on", "loop_off", "loop_alpha", "unsure_below"):
-            if not 0 <= getattr(self, name) <= 1:
+        for name in (
+            "threshold",
+            "eta",
+            "loop_on",
+            "loop_off",
+            "loop_alpha",
+            "unsure_below",
+            "hierarchy_above",
+            "edit_above",
+        ):
+            if getattr(self, name) is not None and not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name}={getattr(self, name)!r} is not between 0 and 1")
-        for name in ("factor", "entropy_bound", "unsure_reach", "unsure_rounds"):
+        for name in ("factor", "entropy_bound", "unsure_reach", "unsure_rounds", "edit_passes"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name}={getattr(self, name)!r} is negative")
         if self.loop_on < self.loop_off:
             raise ValueError(f"loop_on={self.loop_on!r} comes after loop_off={self.loop_off!r}. Time falls from 1 to 0")
+        if self.edit_above is not None and self.remask != "never":
+            raise ValueError(f"edit_above={self.edit_above!r} with remask={self.remask!r}: choose one of the two")
         if self.steps is None and (self.remdm or self.commit == "ancestral"):
             raise ValueError(f"commit={self.commit!r} with remask={self.remask!r} follows a clock. Give it steps")
 
@@ -173,12 +198,66 @@ def within_nats(nats_BN: Tensor, open_BN: Tensor, bound: float) -> Tensor:
     return open_BN & torch.empty_like(open_BN).scatter(1, order_BN, before_BN <= bound)
 
 
+def by_hierarchy(confidence_BN: Tensor, open_BN: Tensor, threshold: float, above: float) -> Tensor:
+    """Slots surer than `threshold`, and the surest slot of every run of open slots where it is surer than `above`: far
+    apart slots depend on each other less (dInfer, arXiv 2510.08666, hierarchical decoding). Where no slot of a row is
+    surer than `above`, its surest alone.
+
+    >>> by_hierarchy(torch.tensor([[0.3, 0.5, 0.9, 0.4]]), torch.tensor([[True, True, False, True]]), 0.8, 0.0).tolist()
+    [[False, True, False, True]]
+    """
+    run_BN = _runs(open_BN)
+    key_BN = torch.where(open_BN, confidence_BN.double(), -torch.inf)
+    best_BN = torch.full_like(key_BN, -torch.inf).scatter_reduce(1, run_BN, key_BN, "amax").gather(1, run_BN)
+    peak_BN = open_BN & (key_BN == best_BN)
+    places_BN = torch.arange(key_BN.shape[1], device=key_BN.device).expand_as(key_BN)
+    none = key_BN.shape[1]
+    first_BN = torch.full_like(run_BN, none).scatter_reduce(1, run_BN, places_BN.where(peak_BN, none), "amin")
+    peak_BN = peak_BN & (places_BN == first_BN.gather(1, run_BN))
+    surest_B1 = surest(key_BN, open_BN, torch.ones_like(run_BN[:, 0]))
+    chosen_BN = (peak_BN & (key_BN > above)) | (open_BN & (key_BN > threshold))
+    return torch.where(chosen_BN.any(1, keepdim=True), chosen_BN, surest_B1)
+
+
+def _runs(open_BN: Tensor) -> Tensor:
+    """The number of each slot's run of neighbours that are alike, from 0."""
+    changed_BN = torch.zeros_like(open_BN)
+    changed_BN[:, 1:] = open_BN[:, 1:] != open_BN[:, :-1]
+    return changed_BN.long().cumsum(1)
+
+
+def to_edit(confidence_BN: Tensor, ids_BN: Tensor, canvas_BN: Tensor, held_BN: Tensor, above: float) -> Tensor:
+    """Held slots whose proposal is another word than theirs and surer than `above` (LLaDA2.1, token editing).
+
+    >>> to_edit(torch.tensor([[0.95, 0.95, 0.5]]), torch.tensor([[1, 2, 3]]), torch.tensor([[1, 1, 1]]),
+    ...         torch.ones(1, 3, dtype=torch.bool), 0.9).tolist()
+    [[False, True, False]]
+    """
+    return held_BN & (ids_BN != canvas_BN) & (confidence_BN > above)
+
+
+def after_end(canvas_BN: Tensor, masked_BN: Tensor, end_ids: Sequence[int]) -> Tensor:
+    """Slots right of a row's first end, in rows that have nothing masked before it.
+
+    >>> after_end(torch.tensor([[5, 1, 9, 9], [9, 1, 9, 9]]), torch.tensor([[False, False, True, True]] * 2), [1]).tolist()
+    [[False, False, True, True], [False, False, True, True]]
+    >>> after_end(torch.tensor([[9, 1, 9]]), torch.tensor([[True, False, True]]), [1]).tolist()
+    [[False, False, False]]
+    """
+    ends_BN = torch.isin(canvas_BN, torch.tensor(end_ids, device=canvas_BN.device)) & ~masked_BN
+    seen_BN = ends_BN.cumsum(1) > 0
+    open_B1 = (masked_BN & ~seen_BN).any(1, keepdim=True)
+    return seen_BN & ~(ends_BN & (ends_BN.cumsum(1) == 1)) & ~open_B1
+
+
 def beyond_quota(policy: Policy, confidence_BN: Tensor, open_BN: Tensor) -> Tensor:
     """What the rule commits whatever the schedule asks for."""
     if policy.commit == "threshold":
         return above_threshold(confidence_BN, open_BN, policy.threshold)
     if policy.commit == "factor":
         return within_factor(confidence_BN, open_BN, policy.factor)
+    if policy.commit == "hierarchy":
+        return by_hierarchy(confidence_BN, open_BN, policy.threshold, policy.hierarchy_above)
     if policy.commit == "entropy":
         return within_entropy(confidence_BN, open_BN, policy.entropy_bound)
     return open_BN if policy.commit == "all" else torch.zeros_like(open_BN)

@@ -7,12 +7,13 @@ does, it says nothing once the temperature is low (DreamLM/Dream issues 56, 72, 
 # B batch, N canvas slots, V vocabulary, M masked slots of one row.
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar
 
 import torch
 from torch import Tensor
 
+from .credit import Account, Credit
 from .denoise import Proposal, Proposer
 from .noise import RowNoise, Seed
 
@@ -48,6 +49,9 @@ class Sampling:
     exp(-H), which orders slots as Dream's `entropy` does and stays within 0..1."""
     forbidden: tuple[int, ...] = ()
     """Words that are never written; the mask never is (LLaDA's `logits_eos_inf` with the end of text here)."""
+    forbidden_slots: int = 0
+    """`forbidden` holds for so many slots from the canvas's first on; 0: for all of them (a least length of an answer, where
+    ends are forbidden)."""
     reluctant: tuple[int, ...] = ()
     """Words that are committed only when nothing else is left, against ends that come too early (LLaDA's
     `confidence_eos_eot_inf`)."""
@@ -66,30 +70,44 @@ def from_logits(
     *,
     seed: Seed = 0,
     adjust: Callable[[Tensor], Tensor] | None = None,
+    held: bool = False,
+    credit: Credit | None = None,
 ) -> Proposer:
-    """The proposer of one run: a pass of the model, then a word for each masked slot. Make a new one for every run, for
-    it holds the run's random numbers. `sampling`: one for all rows, or one for every row. `adjust` changes `logits_BNV`
-    first: it may rule words out in some slots, but must leave one in each."""
+    """The proposer of one run: a pass of the model, then a word for each masked slot, or with `held` for every slot. Make
+    a new one for every run, for it holds the run's random numbers. `sampling`: one for all rows, or one for every row.
+    `adjust` changes `logits_BNV` first: it may rule words out in some slots, but must leave one in each. `credit`: favour
+    words that were the likeliest in earlier passes too."""
     noise: list[RowNoise] = []
+    account = Account(credit) if credit else None
 
     def propose(canvas_BN: Tensor) -> Proposal:
         with torch.no_grad():
             logits_BNV = denoiser.predict(state, canvas_BN)
             logits_BNV = adjust(logits_BNV) if adjust else logits_BNV
+            logits_BNV = account.spent(logits_BNV, canvas_BN == denoiser.mask_id) if account else logits_BNV
         assert logits_BNV.shape[:2] == canvas_BN.shape, f"logits {logits_BNV.shape}, canvas {canvas_BN.shape}"
         settings = sampling if isinstance(sampling, Sequence) else [sampling or Sampling()] * len(canvas_BN)
         if not noise and any(each.temperature for each in settings):
             noise.append(RowNoise(seed, canvas_BN.shape[0], stream="words", device=logits_BNV.device))
         ids_BN, confidence_BN = canvas_BN.clone(), torch.ones(canvas_BN.shape, device=canvas_BN.device)
-        for row, (masked_N, each) in enumerate(zip(canvas_BN == denoiser.mask_id, settings, strict=True)):
-            logits_MV = logits_BNV[row, masked_N]
+        for row, (masked_N, each) in enumerate(zip((canvas_BN == denoiser.mask_id) | held, settings, strict=True)):
+            logits_MV = _allowed(logits_BNV[row], each)[masked_N]
             drawn = each.temperature and noise
             uniform_MV = noise[0].uniform_words(masked_N, row, logits_MV.shape[1]) if drawn else None
+            each = replace(each, forbidden=())
             ids_M, confidence_M = sample(logits_MV, each, mask_id=denoiser.mask_id, uniform_MV=uniform_MV)
             ids_BN[row, masked_N], confidence_BN[row, masked_N] = ids_M.to(ids_BN), confidence_M.to(confidence_BN)
         return Proposal(ids_BN, confidence_BN)
 
     return propose
+
+
+def _allowed(logits_NV: Tensor, sampling: Sampling) -> Tensor:
+    """A row's logits without what is forbidden, in its first slots or in all."""
+    first = sampling.forbidden_slots or len(logits_NV)
+    if not sampling.forbidden:
+        return logits_NV
+    return torch.cat((without(logits_NV[:first], sampling.forbidden), logits_NV[first:]))
 
 
 def sample(

@@ -82,7 +82,7 @@ def by_refreshed_keys(network: Network, state: Prompted, canvas_BN: Tensor, bloc
     """
     ids_BL, valid_BL = state.beside(canvas_BN)
     P = ids_BL.shape[1] - canvas_BN.shape[1]
-    if state.looks_at_all:
+    if state.looks_at_all or not bool((canvas_BN == network.family.mask_id).any()):
         return network.own(network.columns(ids_BL, valid_BL), P)
     if state.keys is None or state.seen_BL is None or state.block_B is None:
         state.keys = KeyStore(*ids_BL.shape)
@@ -104,7 +104,7 @@ def by_refreshed_keys(network: Network, state: Prompted, canvas_BN: Tensor, bloc
         out_BNV = logits.new_zeros(*canvas_BN.shape, logits.shape[2]) if out_BNV is None else out_BNV
         out_BNV[rows, first : first + logits.shape[1]] = logits
     state.seen_BL, state.block_B = ids_BL, at_B
-    assert out_BNV is not None, "a pass over canvases that are full"
+    assert out_BNV is not None
     return out_BNV
 
 
