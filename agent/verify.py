@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ..retrieval.document import Document
 from .answer import Citation
+from .named import unheard
 from .options import AgentOptions
 from .weigh import Weighed
 
@@ -18,6 +19,11 @@ def why_abstain(best: Weighed, citations: Sequence[Citation], options: AgentOpti
     draft = best.draft
     if not best.answers:
         return "the model finds no answer in the passages that were found"
+    reading = best.reading
+    if options.known_names and (
+        absent := unheard(reading.prompt.question, (f"{p.title} {p.text}" for p in reading.passages))
+    ):
+        return f"nothing that was read speaks of {' or '.join(absent)}"
     if draft.answerable < options.min_answerable:
         return _below("that the passages carry an answer", draft.answerable, options.min_answerable)
     if not citations:
