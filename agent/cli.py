@@ -70,6 +70,8 @@ app.command("index")(commands.index)
 app.command("ask")(commands.ask)
 app.command("chat")(commands.chat)
 app.add_typer(sessions, name="sessions")
+app.command("backends")(commands.backends)
+app.command("serve")(serve)
 app.command("train")(commands.train)
 app.command("schema")(commands.schema)
 
