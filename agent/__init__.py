@@ -25,10 +25,12 @@ if TYPE_CHECKING:
         PassMade,
         QuestionRewritten,
         StageBegan,
+        ToolCalled,
     )
     from .memory import Conversation, Sessions
     from .options import AgentOptions
     from .support import LexicalScorer, Scorer
+    from .tools import FieldAnswer, SchemaUnusable, Structured, Tool, ToolCall, ToolFailed
 
 __all__ = [
     "Agent",
@@ -45,6 +47,7 @@ __all__ = [
     "DraftRefined",
     "Event",
     "EvidenceFound",
+    "FieldAnswer",
     "Found",
     "Hop",
     "InvalidQuestion",
@@ -56,15 +59,21 @@ __all__ = [
     "QuestionRewritten",
     "RefinePass",
     "Refinement",
+    "SchemaUnusable",
     "Scorer",
     "Sessions",
     "Shown",
     "StageBegan",
+    "Structured",
+    "Tool",
+    "ToolCall",
+    "ToolCalled",
+    "ToolFailed",
     "Trace",
     "Verdict",
 ]
 
-_HOMES = ("answer", "errors", "events", "options", "support", "memory", "agent")  # light ones first
+_HOMES = ("answer", "errors", "events", "options", "support", "memory", "tools", "agent")  # light ones first
 
 
 def __getattr__(name: str) -> Any:

@@ -5,7 +5,7 @@ Every span counts characters from 0, and its end is exclusive.
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from ..dllm.draft import Kind
 
@@ -22,7 +22,7 @@ Stopped = Literal[
     "out of seconds",
     "model failed",
 ]
-Occasion = Literal["question", "bridge", "weak draft"]
+Occasion = Literal["question", "bridge", "weak draft", "tool call"]
 
 
 class Record(BaseModel):
@@ -72,9 +72,22 @@ class Hop(Record):
     """One search."""
 
     query: str = Field(description="What was searched for.")
-    occasion: Occasion = Field(description="Why: the question itself, a bridge the draft named, or a draft too weak.")
+    occasion: Occasion = Field(
+        description="Why: the question itself, a bridge or a weak draft, or a search that the model called for."
+    )
     hits: tuple[Found, ...] = Field(description="What was found, best first.")
     added: tuple[str, ...] = Field(description="The ids of the passages that were new, and are read next.")
+
+
+class ToolCall(Record):
+    """A tool that was called, and what it gave."""
+
+    name: str
+    arguments: dict[str, JsonValue]
+    result: str = Field(default="", description="As it was read: the text of the document tool:NAME.")
+    error: str = Field(default="", description="Why it gave nothing; empty where it did.")
+    because: str = Field(default="", description="Why it was called.")
+    seconds: float = 0.0
 
 
 class Shown(Record):
@@ -144,6 +157,7 @@ class Trace(Record):
     scorer: str = Field(description="What computed support.")
     seed: int
     hops: tuple[Hop, ...] = ()
+    calls: tuple[ToolCall, ...] = Field(default=(), description="The tools that were called.")
     evidence: tuple[Shown, ...] = Field(
         default=(), description="What the answer was read from, in the order of the prompt."
     )

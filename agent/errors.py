@@ -3,6 +3,8 @@
 AgentError
 ├── InvalidQuestion   the question can't be asked as given; nothing was searched and no model was run
 ├── InvalidSession    a session can't have this name
+├── SchemaUnusable    a function or a model that is to be filled in has a name, a type or a pattern that can't be
+├── ToolFailed        a tool could not do what it was asked; a tool raises it itself for a mistake of its caller
 ├── MemoryUnusable    a file of sessions is damaged, locked, newer than this program, or something else
 └── ModelFailed       the model gave no draft; `trace` says how far the run came. Its cause is the model's own error
 
@@ -22,6 +24,14 @@ class InvalidQuestion(AgentError):
 
 
 class InvalidSession(AgentError):
+    pass
+
+
+class SchemaUnusable(AgentError):
+    pass
+
+
+class ToolFailed(AgentError):
     pass
 
 

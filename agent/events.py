@@ -3,7 +3,7 @@
 from typing import Literal
 
 from ..dllm.draft import Draft
-from .answer import Answer, Candidate, Citation, Doubt, Hop, Record, RefinePass, Shown, Stage
+from .answer import Answer, Candidate, Citation, Doubt, Hop, Record, RefinePass, Shown, Stage, ToolCall
 
 
 class QuestionRewritten(Record):
@@ -23,6 +23,13 @@ class StageBegan(Record):
     stage: Stage
     detail: str = ""
     """The query, or what is re-masked."""
+
+
+class ToolCalled(Record):
+    """A tool was called. What it gave is evidence from here on."""
+
+    type: Literal["tool"] = "tool"
+    call: ToolCall
 
 
 class EvidenceFound(Record):
@@ -70,5 +77,13 @@ class AnswerReady(Record):
 
 
 Event = (
-    QuestionRewritten | StageBegan | EvidenceFound | PassMade | DraftMade | DraftRefined | CitationsFound | AnswerReady
+    QuestionRewritten
+    | StageBegan
+    | ToolCalled
+    | EvidenceFound
+    | PassMade
+    | DraftMade
+    | DraftRefined
+    | CitationsFound
+    | AnswerReady
 )

@@ -17,6 +17,7 @@ from .answer import (
     Shown,
     Stage,
     Stopped,
+    ToolCall,
     Trace,
     Verdict,
 )
@@ -35,6 +36,7 @@ class Notes:
     asked: str = ""
     request_id: str = ""
     hops: list[Hop] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
     passes: list[RefinePass] = field(default_factory=list)
     candidates: list[Candidate] = field(default_factory=list)
     refinements: list[Refinement] = field(default_factory=list)
@@ -95,6 +97,7 @@ class Notes:
                 "scorer": self.scorer,
                 "seed": self.seed,
                 "hops": tuple(self.hops),
+                "calls": tuple(self.calls),
                 "evidence": shown(reading) if reading else (),
                 "left_out": tuple(passages[i].id for i in (draft.left_out if draft else ()) if 0 <= i < len(passages)),
                 "candidates": tuple(self.candidates),

@@ -1,5 +1,6 @@
 """The agent's loop: one question, from search to cited answer. Knows protocols, no model and no index."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Generator as Steps
 from contextlib import closing
@@ -8,16 +9,28 @@ from dataclasses import dataclass
 from ..dllm.draft import Draft, Generator, Passes
 from ..dllm.errors import ModelError
 from ..retrieval.document import Document, Passage, Retriever, Scalar
+from ..retrieval.split import split
 from .answer import Answer, Doubt, Occasion, Refinement, Stage, Stopped
 from .calibration import calibrated
 from .cite import cite
 from .doubt import doubts, reason, spans
 from .errors import ModelFailed
-from .events import AnswerReady, CitationsFound, DraftMade, DraftRefined, Event, EvidenceFound, PassMade, StageBegan
+from .events import (
+    AnswerReady,
+    CitationsFound,
+    DraftMade,
+    DraftRefined,
+    Event,
+    EvidenceFound,
+    PassMade,
+    StageBegan,
+    ToolCalled,
+)
 from .evidence import Reading, merge
 from .notes import Notes, shown
 from .options import AgentOptions
 from .support import Scorer
+from .tools.toolbox import Toolbox, Wanted
 from .verify import standing, why_abstain
 from .weigh import Weighed, candidate, weigh
 
@@ -37,6 +50,7 @@ class Tools:
     options: AgentOptions
     scorer: Scorer
     clock: Callable[[], float]
+    toolbox: Toolbox | None = None
 
 
 class Run:
@@ -62,8 +76,11 @@ class Run:
             request_id=request_id,
         )
         self._passages: list[Passage] = []
+        self._results: dict[str, Document] = {}
+        """What tools gave, by the id it is cited under."""
 
     def events(self) -> Events:
+        yield from self._call_tools()
         yield from self._search(self._question, "question")
         if not self._passages:
             self._notes.stopped = "nothing found"
@@ -74,6 +91,47 @@ class Run:
         best, rivals = drafts[0], drafts[1:]
         best = yield from self._repaired(best, rivals)
         yield from self._concluded(best, rivals)
+
+    # Tools.
+
+    def _call_tools(self) -> Steps[Event, None, None]:
+        """Calls what the question asks for. Results are evidence, as documents are; they call nothing themselves."""
+        if self._tools.toolbox is None:
+            return
+        try:
+            with self._notes.timed("retrieve"):
+                wanted = self._tools.toolbox.wanted(self._question)
+        except ModelError as error:
+            self._notes.errors.append(f"{type(error).__name__}: {error}")
+            return
+        for call in wanted:
+            if call.tool is None:
+                yield from self._search(str(call.arguments["query"]), "tool call")
+            else:
+                yield from self._call(self._tools.toolbox, call)
+
+    def _call(self, toolbox: Toolbox, wanted: Wanted) -> Steps[Event, None, None]:
+        yield StageBegan(stage="retrieve", detail=f"{wanted.name} {json.dumps(wanted.arguments, default=str)}")
+        with self._notes.timed("retrieve"):
+            call, document = toolbox.run(wanted)
+        self._notes.calls.append(call)
+        if document is not None:
+            document = self._numbered(document)
+            self._results[document.id] = document
+            self._passages += [passage for passage in split(document) if passage.text.strip()]
+        yield ToolCalled(call=call)
+
+    def _numbered(self, document: Document) -> Document:
+        """Two results of one tool are two documents."""
+        same = sum(known.startswith(document.id) for known in self._results)
+        return document.model_copy(update={"id": f"{document.id}:{same + 1}"}) if same else document
+
+    def _document(self, document_id: str) -> Document:
+        if document_id in self._results:
+            return self._results[document_id]
+        if self._tools.documents is None:
+            raise KeyError(document_id)
+        return self._tools.documents(document_id)
 
     # Searching.
 
@@ -235,7 +293,8 @@ class Run:
     def _concluded(self, best: Weighed, rivals: Sequence[Weighed]) -> Events:
         yield StageBegan(stage="cite")
         with self._notes.timed("cite"):
-            citations = standing(cite(best.draft, best.reading, self._tools.scorer), self._tools.documents)
+            known = self._document if self._tools.documents else None
+            citations = standing(cite(best.draft, best.reading, self._tools.scorer), known)
             why = why_abstain(best, citations, self._options)
             doubtful = doubts(best, rivals, self._options)
         if why:

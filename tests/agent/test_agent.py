@@ -219,11 +219,9 @@ def test_the_public_names_are_these() -> None:
     import remask.agent
 
     own = "Agent AgentError AgentOptions Conversation InvalidQuestion InvalidSession LexicalScorer MemoryUnusable"
-    own += " ModelFailed Scorer Sessions"
-    records = "Answer Candidate Citation Doubt Found Hop RefinePass Refinement Shown Trace Verdict"
-    events = (
-        "AnswerReady CitationsFound DraftMade DraftRefined Event EvidenceFound PassMade QuestionRewritten StageBegan"
-    )
+    own += " FieldAnswer ModelFailed SchemaUnusable Scorer Sessions Structured Tool ToolFailed"
+    records = "Answer Candidate Citation Doubt Found Hop RefinePass Refinement Shown ToolCall Trace Verdict"
+    events = "AnswerReady CitationsFound DraftMade DraftRefined Event EvidenceFound PassMade QuestionRewritten StageBegan ToolCalled"
     assert set(remask.agent.__all__) == {*own.split(), *records.split(), *events.split()}
     assert all(getattr(remask.agent, name) for name in remask.agent.__all__)
 

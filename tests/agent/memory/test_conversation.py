@@ -118,7 +118,7 @@ def test_chat_goes_on_with_a_session_that_is_listed_shown_and_deleted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, agent = str(tmp_path / "s.sqlite3"), over([FOUNDERS, BUOY], ScriptedGenerator(hulls))
-    monkeypatch.setattr("remask.agent.asking.opened", lambda index, docs: agent)
+    monkeypatch.setattr("remask.agent.asking.opened", lambda *given: agent)
     for line in ("Which company makes the hull of the B-7?", "And who founded it?"):
         monkeypatch.setattr("sys.stdin", StringIO(line + "\n"))
         assert main(["chat", "--docs", ".", "--session", "anna", "--file", file]) == 0

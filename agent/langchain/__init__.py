@@ -1,0 +1,1 @@
+"""LangChain parts made of ours. Needs the extra: pip install 'remask[langchain]'."""
