@@ -9,36 +9,64 @@ from .console import UsageError, output
 from .remembering import SessionsOption
 
 IndexOption = Annotated[
-    Path | None, typer.Option("--index", help="An index made by `remask index`.", show_default=False)
+    Path | None,
+    typer.Option("--index", help="An index made by `remask index`, or milvus:URI#NAME.", show_default=False),
 ]
 DocsOption = Annotated[
     list[Path] | None,
     typer.Option("--docs", help="Files and folders to ask without an index. May be repeated.", show_default=False),
 ]
+BackendOption = Annotated[
+    str | None,
+    typer.Option(
+        "--backend", help="The model, as `remask backends` lists them. [default: embedded]", show_default=False
+    ),
+]
 
 
 def index(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders to read.", show_default=False)],
-    out: Annotated[Path, typer.Option("--out", help="The folder of the index.", show_default=False)],
+    out: Annotated[Path | None, typer.Option("--out", help="The folder of the index.", show_default=False)] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            help="Instead of --out, a collection: milvus:http://HOST:19530#NAME, or milvus:FILE.db#NAME.",
+            show_default=False,
+        ),
+    ] = None,
     embedder: Annotated[
         str | None,
         typer.Option("--embedder", help="A model's name or folder. [default: the packaged MiniLM]", show_default=False),
+    ] = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Forget documents of these paths whose file or row is gone.")
+    ] = False,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            "--ray", help="Read, split and embed on a Ray cluster: its address, auto, or local.", show_default=False
+        ),
     ] = None,
 ) -> None:
     """Read documents into an index, or bring an index up to date.
 
     Reads .txt, .md, .html, .pdf, .docx, .csv, .json, .jsonl and .jsonl.gz. A file that can't be read is named with the
     reason and skipped; the rest goes on, and the exit code is 3. What the index has already is not embedded again.
+    Documents whose files are gone stay until --prune is given; a line says how many there are.
     """
+    if (out is None) == (store is None):
+        raise UsageError("give either --out DIR or --store milvus:URI#NAME. See remask index --help")
     from .indexing import index as run
 
-    raise typer.Exit(run(paths, out, embedder=embedder))
+    raise typer.Exit(run(paths, out or store or "", embedder=embedder, prune=prune, ray=ray))
 
 
 def ask(
     question: Annotated[str, typer.Argument(help="What you want to know.", show_default=False)],
     index: IndexOption = None,
     docs: DocsOption = None,
+    backend: BackendOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON (see `remask schema`).")] = False,
 ) -> None:
     """Answer one question, with citations.
@@ -49,12 +77,13 @@ def ask(
     _check_one_source(index, docs)
     from .asking import ask as run
 
-    raise typer.Exit(run(question, index=index, docs=docs or [], as_json=as_json))
+    raise typer.Exit(run(question, index=index, docs=docs or [], backend=backend, as_json=as_json))
 
 
 def chat(
     index: IndexOption = None,
     docs: DocsOption = None,
+    backend: BackendOption = None,
     session: Annotated[
         str | None,
         typer.Option(
@@ -70,7 +99,7 @@ def chat(
     _check_one_source(index, docs)
     from .asking import chat as run
 
-    raise typer.Exit(run(index=index, docs=docs or [], session=session, file=file))
+    raise typer.Exit(run(index=index, docs=docs or [], backend=backend, session=session, file=file))
 
 
 def train(
@@ -110,6 +139,22 @@ def train(
 
     run(data, out, minutes=minutes, tokens=tokens, mixture=mixture, device=device, start=start)
     output().print(str(out / "reader.safetensors"))
+
+
+def backends(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Backends to look at closely, such as llada:FOLDER.", show_default=False),
+    ] = None,
+) -> None:
+    """List the models that can be asked: which are ready, what is missing, and the command that gets it.
+
+    A checkpoint that is named is told with its size and whether it fits into memory, before anything is loaded; a server,
+    with whether it answers and has the model.
+    """
+    from .backends import backends as run
+
+    raise typer.Exit(run(names or []))
 
 
 def schema() -> None:

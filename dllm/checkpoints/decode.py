@@ -21,8 +21,8 @@ from .gemma import Gemma, Read
 from .network import Network
 from .reuse import Prompted
 
-Adjust = Callable[[Tensor], Tensor]
-"""Changes `logits_BNV` before anything is read off them."""
+Adjust = Callable[[Tensor, Tensor], Tensor]
+"""Changes `logits_BNV` before anything is read off them, given the canvas."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +55,22 @@ class Engine(Protocol):
     @property
     def device(self) -> torch.device: ...
 
+    @property
+    def words(self) -> int:
+        """How many logits a slot has."""
+        ...
+
     def slots(self, wanted: int, prompt_tokens: int) -> int:
         """How many slots a canvas has that is to hold `wanted` words; after a prompt of unknown length (0), at most."""
         ...
 
-    def prefill(self, prompt: Sequence[int]) -> Any: ...
+    def passes(self, slots: int) -> int:
+        """How many a run over so many slots should be given; most end sooner."""
+        ...
+
+    def prefill(self, prompt: Sequence[int], *, head: int = 0) -> Any:
+        """`head`: how many ids of the prompt other questions about the same documents begin with too."""
+        ...
 
     def run(self, state: Any, canvas_BN: Tensor, order: Order) -> Run: ...
 
@@ -70,6 +81,7 @@ class Masked:
     def __init__(self, network: Network, decode: DecodeOptions, policy: Policy) -> None:
         self.model, self._policy = Checkpoint(network, decode), policy
         self.name, self.window, self.device = network.family.name, network.window, network.device
+        self.words = network.words
 
     @property
     def mask_id(self) -> int:
@@ -82,8 +94,12 @@ class Masked:
             return wanted
         return wanted + (-(prompt_tokens + wanted) % size if prompt_tokens else size - 1)
 
-    def prefill(self, prompt: Sequence[int]) -> Prompted:
-        return self.model.prefill([prompt])
+    def passes(self, slots: int) -> int:
+        """One for every slot: fewer would commit slots that the model is not sure of."""
+        return slots
+
+    def prefill(self, prompt: Sequence[int], *, head: int = 0) -> Prompted:
+        return self.model.prefill([prompt], head=head if self.model.documents else 0)
 
     def run(self, state: Prompted, canvas_BN: Tensor, order: Order) -> Run:
         state.last_pass = order.max_passes
@@ -99,6 +115,7 @@ class Renoised:
     def __init__(self, model: Gemma, policy: RenoisePolicy | None = None) -> None:
         self.model, self._policy = model, policy or RenoisePolicy()
         self.name, self.window, self.device = "diffusiongemma", model.window, model.device
+        self.words = model.words
 
     @property
     def mask_id(self) -> int:
@@ -108,7 +125,10 @@ class Renoised:
         """Whole canvases."""
         return wanted + -wanted % self.model.canvas_length
 
-    def prefill(self, prompt: Sequence[int]) -> Read:
+    def passes(self, slots: int) -> int:
+        return self._policy.max_passes * max(1, slots // self.model.canvas_length)
+
+    def prefill(self, prompt: Sequence[int], *, head: int = 0) -> Read:
         return self.model.prefill([prompt])
 
     def run(self, state: Read, canvas_BN: Tensor, order: Order) -> Run:
@@ -150,7 +170,7 @@ class Renoised:
             free_BN=free_BN[:, part],
             policy=policy,
             seed=order.seed + index,
-            adjust=lambda logits_BNV: _adjusted(logits_BNV, order, part),
+            adjust=lambda logits_BNV: _adjusted(logits_BNV, canvas_BN, order, part),
         )
         none_BN = torch.zeros_like(free_BN)
         later_B = free_BN[:, part.stop :].sum(1)
@@ -170,15 +190,16 @@ class Renoised:
             )
 
 
-def _adjusted(logits_BNV: Tensor, order: Order, part: slice) -> Tensor:
-    """Without what is forbidden in each row. The order's own adjustment speaks of all slots and is given them."""
+def _adjusted(logits_BNV: Tensor, canvas_BN: Tensor, order: Order, part: slice) -> Tensor:
+    """Without what is forbidden in each row. The order's own adjustment speaks of all slots and is given them, those that
+    are being denoised masked."""
     rows = [without(row_NV, each.forbidden) for row_NV, each in zip(logits_BNV, order.sampling, strict=True)]
     logits_BNV = torch.stack(rows)
     if order.adjust is None:
         return logits_BNV
     B, _, V = logits_BNV.shape
     padded_BNV = torch.cat((logits_BNV.new_zeros(B, part.start, V), logits_BNV), 1)
-    return order.adjust(padded_BNV)[:, part.start :]
+    return order.adjust(padded_BNV, canvas_BN[:, : part.stop])[:, part.start :]
 
 
 def _put(whole_BN: Tensor, part: slice, new_BN: Tensor) -> Tensor:

@@ -135,30 +135,16 @@ def load_gemma(
     """Reads a published folder. `dtype`: empty takes the config's. Raises WeightsUnusable for what is damaged, missing or
     left over, BackendUnavailable where it can't fit or this transformers has no DiffusionGemma."""
     config = read_json(folder / "config.json")
-    try:
-        from transformers import DiffusionGemmaConfig, DiffusionGemmaForBlockDiffusion
-    except ImportError as error:
-        raise BackendUnavailable(
-            "DiffusionGemma needs a newer transformers. Install it with: pip install 'transformers>=5.24'"
-        ) from error
-    kind = dtype or str(config.get("dtype") or config.get("torch_dtype") or "bfloat16")
-    if kind not in _DTYPES:
-        raise WeightsUnusable(f"dtype {kind!r} is not read. Choose one of {', '.join(_DTYPES)}")
     _check_files(folder)
-    try:
-        shape = DiffusionGemmaConfig.from_dict(config)
-        with torch.device("meta"):
-            size = parameters_of(DiffusionGemmaForBlockDiffusion(shape))
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
-        raise WeightsUnusable(f"{folder / 'config.json'} describes no DiffusionGemma: {error}") from error
+    empty, kind = empty_gemma(config, where=str(folder / "config.json"), dtype=dtype)
     target = torch.device(device)
-    check_fits(size, _DTYPES[kind], target, free=free(target))
+    check_fits(parameters_of(empty), kind, target, free=free(target))
     try:
         with _quiet():
-            network, report = DiffusionGemmaForBlockDiffusion.from_pretrained(
+            network, report = type(empty).from_pretrained(
                 folder,
-                config=shape,
-                dtype=_DTYPES[kind],
+                config=empty.config,
+                dtype=kind,
                 local_files_only=True,
                 use_safetensors=True,
                 output_loading_info=True,
@@ -174,6 +160,24 @@ def load_gemma(
             f"({', '.join(wrong['mismatched_keys'][:3]) or 'none'}). Was a key renamed, or a config changed?"
         )
     return Gemma(network.to(target).eval().requires_grad_(False))
+
+
+def empty_gemma(config: dict[str, Any], *, where: str, dtype: str = "") -> tuple[Any, torch.dtype]:
+    """The network with no memory behind it, and what its weights are loaded in. Raises as `load_gemma` does."""
+    try:
+        from transformers import DiffusionGemmaConfig, DiffusionGemmaForBlockDiffusion
+    except ImportError as error:
+        raise BackendUnavailable(
+            "DiffusionGemma needs a newer transformers. Install it with: pip install 'transformers>=5.24'"
+        ) from error
+    kind = dtype or str(config.get("dtype") or config.get("torch_dtype") or "bfloat16")
+    if kind not in _DTYPES:
+        raise WeightsUnusable(f"dtype {kind!r} is not read. Choose one of {', '.join(_DTYPES)}")
+    try:
+        with torch.device("meta"):
+            return DiffusionGemmaForBlockDiffusion(DiffusionGemmaConfig.from_dict(config)), _DTYPES[kind]
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise WeightsUnusable(f"{where} describes no DiffusionGemma: {error}") from error
 
 
 def _check_files(folder: Path) -> None:

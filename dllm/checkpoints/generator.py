@@ -12,24 +12,27 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from ..conversation import kind_of
+from ..conversation import INSTRUCTION, kind_of
 from ..denoise import Denoised, Step
-from ..draft import CanvasPass, Draft, Passes, Prompt, Token
-from ..errors import BackendUnavailable
+from ..draft import Budget, CanvasPass, Draft, Passes, Prompt, Token
+from ..errors import BackendUnavailable, GenerationFailed
 from ..policy import Policy
 from ..renoise import RenoisePolicy
 from ..sample import Sampling
 from .asking import Asked, asked
-from .decode import Engine, Masked, Order, Renoised
+from .decode import Adjust, Engine, Masked, Order, Renoised
 from .denoiser import DecodeOptions
 from .family import FamilyName, family_of
 from .folder import checkpoint_folder
 from .gemma import MODEL_TYPE, Gemma, load_gemma
+from .infill import Narrowing, instruction
 from .load import load_network
 from .network import Network
 from .shards import read_json
+from .skeleton import Schema, template
 from .streaming import Streamer, stream
 from .tokenizer import Tokenizer
+from .vocabulary import Vocabulary
 from .written import WrittenDraft, WrittenPass, length, written
 
 BLOCK = "▒"
@@ -80,6 +83,7 @@ class CheckpointGenerator:
     ) -> None:
         self.options = options or GeneratorOptions()
         self._model, self._tokenizer = _engine(network, self.options), tokenizer
+        self._vocabulary = Vocabulary(tokenizer, self._model.words)
         self._name = name or self._model.name
 
     @classmethod
@@ -113,6 +117,12 @@ class CheckpointGenerator:
     @property
     def name(self) -> str:
         return self._name
+
+    @property
+    def budget(self) -> Budget:
+        """Enough for the drafts of two searches and two refinements."""
+        passes = self._model.passes(self._model.slots(self.options.answer_tokens, 0))
+        return Budget(run_passes=passes, max_passes=4 * passes)
 
     def draft(self, prompt: Prompt, *, candidates: int = 1, max_passes: int = 4, seed: int = 0) -> Passes:
         """The likeliest words, and beside them up to `candidates` - 1 drafts that are drawn at a temperature."""
@@ -155,19 +165,45 @@ class CheckpointGenerator:
         kept_BN = torch.where(torch.tensor(hidden)[None], done.confidence_BN.cpu(), was_N[None])
         return self._drafts(request, replace(done, confidence_BN=kept_BN))
 
+    def infill_json(self, schema: Schema, prompt: Prompt, *, max_passes: int = 16, seed: int = 0) -> dict[str, Any]:
+        """A value of the schema, whatever the model says: the skeleton is given, each slot may hold only what fits, and the
+        values are read off the slots. See `skeleton.template` for the schemas, and what it raises where one can't be
+        promised. A value that is not required is None where the model says null."""
+        if schema.get("type", "object") != "object":
+            raise GenerationFailed(
+                f"the schema has type {schema['type']!r}, and an object is filled in. Wrap it in one"
+            )
+        words, mask_id = self._vocabulary, self._model.mask_id
+        made = template(schema, words, mask_id=mask_id, encode=self._tokenizer.encode, decode=self._tokenizer.decode)
+        request = self._begin(prompt, slots=len(made.ids), instruction=instruction(schema))
+        slots = self._model.slots(len(made.ids), len(request.asked.ids))
+        canvas = [*made.ids, *[self._tokenizer.ends[0]] * (slots - len(made.ids))]
+        narrow = Narrowing(made, mask_id=mask_id, filler=words.filler, closers=words.closers, passes=max_passes)
+        passes = self._run(request, torch.tensor([canvas]), [Sampling()], max_passes, seed, narrow)
+        done = _finished(passes)
+        value: dict[str, Any] = made.read(done.canvas_BN[0].tolist(), done.confidence_BN[0].tolist())
+        return value
+
     # Running.
 
-    def _begin(self, prompt: Prompt) -> _Request:
+    def _begin(self, prompt: Prompt, *, slots: int = 0, instruction: str = INSTRUCTION) -> _Request:
         begun = time.perf_counter()
         window = self.options.window or self._model.window
-        conversation = asked(self._tokenizer, prompt, room=window - self._model.slots(self.options.answer_tokens, 0))
-        state = self._model.prefill(conversation.ids)
+        room = window - self._model.slots(slots or self.options.answer_tokens, 0)
+        conversation = asked(self._tokenizer, prompt, room=room, instruction=instruction)
+        state = self._model.prefill(conversation.ids, head=conversation.head)
         return _Request(prompt, conversation, state, begun, time.perf_counter() - begun)
 
     def _run(
-        self, request: _Request, canvas_BN: Tensor, sampling: Sequence[Sampling], max_passes: int, seed: int
+        self,
+        request: _Request,
+        canvas_BN: Tensor,
+        sampling: Sequence[Sampling],
+        max_passes: int,
+        seed: int,
+        adjust: Adjust | None = None,
     ) -> Steps[CanvasPass, None, Denoised]:
-        order = Order(sampling=sampling, max_passes=max_passes, seed=seed, ends=self._tokenizer.ends)
+        order = Order(sampling=sampling, max_passes=max_passes, seed=seed, ends=self._tokenizer.ends, adjust=adjust)
         steps = self._model.run(request.state, canvas_BN.to(self._model.device), order)
         while True:
             try:
@@ -236,6 +272,15 @@ class CheckpointGenerator:
             ids=tuple(ids),
             sure=tuple(confidence),
         )
+
+
+def _finished(passes: Steps[CanvasPass, None, Denoised]) -> Denoised:
+    while True:
+        try:
+            next(passes)
+        except StopIteration as stop:
+            done: Denoised = stop.value
+            return done
 
 
 def _engine(network: Network | Gemma, options: GeneratorOptions) -> Engine:

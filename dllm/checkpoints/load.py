@@ -1,6 +1,6 @@
 """A checkpoint folder in, a network ready to run out. No code from the checkpoint is run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,13 +51,11 @@ def load_network(
     config = read_json(folder / "config.json")
     where = str(folder / "config.json")
     family = family_of(config, where=where)
-    kind = dtype or str(config.get("torch_dtype") or config.get("dtype") or stored_dtype(folder))
-    if kind not in _DTYPES:
-        raise WeightsUnusable(f"dtype {kind!r} is not read. Choose one of {', '.join(_DTYPES)}")
+    kind = dtype_of(config, folder, dtype)
     native = native_config(config, family, where=where)
     target = torch.device(device)
-    network = build_network(native, family, _DTYPES[kind])
-    check_fits(parameters_of(network), _DTYPES[kind], target, free=free(target))
+    network = build_network(native, family, kind)
+    check_fits(parameters_of(network), kind, target, free=free(target))
     network = _tied(network.to_empty(device=target), native)
     _fill(network, family, folder)
     if isinstance(native, PreTrainedConfig):
@@ -65,6 +63,14 @@ def load_network(
         trunk: Any = network.model
         trunk.rotary_emb = type(trunk.rotary_emb)(config=native).to(target)
     return Loaded(family, network.eval().requires_grad_(False), window_of(config, family))
+
+
+def dtype_of(config: Mapping[str, Any], folder: Path, dtype: str = "") -> torch.dtype:
+    """What a checkpoint is loaded in where `dtype` doesn't say it. Raises WeightsUnusable for one that is not read."""
+    kind = dtype or str(config.get("torch_dtype") or config.get("dtype") or stored_dtype(folder))
+    if kind not in _DTYPES:
+        raise WeightsUnusable(f"dtype {kind!r} is not read. Choose one of {', '.join(_DTYPES)}")
+    return _DTYPES[kind]
 
 
 def build_network(native: PreTrainedConfig | LLaDA2Shape, family: Family, dtype: torch.dtype) -> nn.Module:

@@ -29,6 +29,11 @@ def free_bytes(device: torch.device) -> int | None:
     return int(sizes["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in sizes else None
 
 
+def needed_bytes(parameters: int, dtype: torch.dtype) -> int:
+    """With what is computed beside the weights."""
+    return int(parameters * dtype.itemsize * _SPARE)
+
+
 def check_fits(parameters: int, dtype: torch.dtype, device: torch.device, *, free: int | None) -> None:
     """Raises BackendUnavailable, saying what would fit. `free` None: nobody knows, so it is tried.
 
@@ -38,14 +43,14 @@ def check_fits(parameters: int, dtype: torch.dtype, device: torch.device, *, fre
     remask.dllm.errors.BackendUnavailable: 8.0 billion parameters in float32 need 35.2 GB with what is computed beside \
 them, and cpu has 24.0 GB free. It would fit in bfloat16; in float32 up to 5.5 billion parameters would
     """
-    if free is None or parameters * dtype.itemsize * _SPARE <= free:
+    if free is None or needed_bytes(parameters, dtype) <= free:
         return
-    smaller = [d for d in _DTYPES if d.itemsize < dtype.itemsize and parameters * d.itemsize * _SPARE <= free]
+    smaller = [d for d in _DTYPES if d.itemsize < dtype.itemsize and needed_bytes(parameters, d) <= free]
     most = f"in {_name(dtype)} up to {free / dtype.itemsize / _SPARE / 1e9:.1f} billion parameters would"
     fits = f"It would fit in {_name(smaller[0])}; {most}" if smaller else f"What would fit: {most}"
     raise BackendUnavailable(
         f"{parameters / 1e9:.1f} billion parameters in {_name(dtype)} need "
-        f"{parameters * dtype.itemsize * _SPARE / 1e9:.1f} GB with what is computed beside them, and {device} has "
+        f"{needed_bytes(parameters, dtype) / 1e9:.1f} GB with what is computed beside them, and {device} has "
         f"{free / 1e9:.1f} GB free. {fits}"
     )
 

@@ -10,6 +10,7 @@ from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
+Got = TypeVar("Got")
 
 
 class Ended:
@@ -29,7 +30,7 @@ class Background(Generic[Item]):
         self._end: Callable[[], Any] = lambda: None
         self._shared: Any = None
 
-    def call(self, use: Callable[[Any], Coroutine[Any, Any, Item]]) -> Item:
+    def call(self, use: Callable[[Any], Coroutine[Any, Any, Got]]) -> Got:
         """The result of one coroutine, waited for. If the wait is interrupted, it is cancelled."""
         loop, shared = self._started()
         future = asyncio.run_coroutine_threadsafe(use(shared), loop)

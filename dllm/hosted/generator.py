@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..conversation import Message, kind_of
 from ..draft import Budget, CanvasPass, Draft, Passes, Prompt, Token
-from ..errors import ModelError, PromptTooLong
+from ..errors import BackendUnavailable, ModelError, PromptTooLong
 from ..marker import Unmarked, unmarked
 from ..score import f1
 from . import edit, structured
@@ -72,6 +72,18 @@ class HostedGenerator:
     @property
     def name(self) -> str:
         return self.endpoint.name
+
+    def looked_at(self) -> str:
+        """What the server says of its models; asks it, but not the model. Raises BackendUnavailable."""
+
+        async def listed(client: Client) -> tuple[str, ...]:
+            return await client.models()
+
+        there, model = self._background.call(listed), self.endpoint.model
+        if there and model not in there:
+            names = ", ".join(map(repr, there[:10]))
+            raise BackendUnavailable(f"{self.endpoint.shown_url} has no model {model!r}. It has {names}")
+        return f"{self.endpoint.shown_url} answers" + (f" and has {model!r}" if there else "; it lists no models")
 
     def close(self) -> None:
         """Drops requests and connections. A later use opens new ones."""
