@@ -2,9 +2,14 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ..dllm.draft import Budget
+
 
 class AgentOptions(BaseModel):
-    """Frozen, keyword-only. Out of range raises pydantic's ValidationError, which names the field."""
+    """Frozen, keyword-only. Out of range raises pydantic's ValidationError, which names the field.
+
+    `candidates`, `run_passes` and `max_passes` are the model's own where they are not given: see `fitted`.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -45,3 +50,12 @@ class AgentOptions(BaseModel):
     """The agent abstains when the question names someone or something and what it read has none of these names."""
     calibration: tuple[tuple[float, float], ...] = ()
     """A map from the best draft's weight to the confidence that the answer tells; see `calibration`. Empty: the weight."""
+
+    def fitted(self, budget: Budget) -> "AgentOptions":
+        """With a model's own budget in place of what nobody set.
+
+        >>> AgentOptions(max_passes=8).fitted(Budget(run_passes=64, max_passes=256)).run_passes
+        64
+        """
+        own = {"candidates": budget.candidates, "run_passes": budget.run_passes, "max_passes": budget.max_passes}
+        return self.model_copy(update={k: v for k, v in own.items() if k not in self.model_fields_set})
