@@ -42,12 +42,11 @@ def routes(service: Service) -> APIRouter:
     @router.get("/documents", response_class=Response)
     async def listed(after: str = "", limit: Annotated[int, Query(ge=1, le=MOST_AT_ONCE)] = 100) -> Response:
         """Documents by id, `limit` of them, those after `after`."""
-        index = service.library.index
-        ids = sorted(index.document_ids)
-        page = [one for one in ids if one > after][:limit]
-        found = [service.library.excerpt(one) for one in page if one in set(index.document_ids)]
-        documents = [{"id": e.document.id, "title": e.document.title, "characters": e.end} for e in found]
-        return JSONResponse({"documents": documents, "total": len(ids), "passages": len(index)})
+        known = service.library.documents()
+        page = sorted(one for one in known if one > after)[:limit]
+        documents = [{"id": one, "title": known[one].title, "characters": len(known[one].text)} for one in page]
+        passages = len(service.library.index)
+        return JSONResponse({"documents": documents, "total": len(known), "passages": passages})
 
     @router.get("/documents/{document_id:path}", response_class=Response)
     async def read(

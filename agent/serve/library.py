@@ -6,7 +6,7 @@ Knows an index and its folder; no requests.
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -42,6 +42,14 @@ class Library:
         self._changes = 0
         # Its own thread: a large document that is embedded must not hold up the steps of answers.
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="remask-writer")
+
+    def documents(self) -> dict[str, Document]:
+        """All of them at one moment, by id."""
+        index, found = self.index, dict[str, Document]()
+        for document_id in index.document_ids:
+            with suppress(KeyError):  # removed meanwhile
+                found[document_id] = index.document(document_id)
+        return found
 
     def excerpt(self, document_id: str, *, start: int = 0, end: int | None = None) -> Excerpt:
         """Raises NotThere. What lies beyond the text is cut off."""

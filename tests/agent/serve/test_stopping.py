@@ -181,3 +181,13 @@ async def test_turns_are_taken_in_order_and_given_back() -> None:
     async with none.taken():
         with pytest.raises(TooBusy, match="Ask again in"):
             none.check()
+
+
+def test_a_missing_library_is_told_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from remask.agent.console import CommandError
+    from remask.agent.serve.command import serve
+
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "remask.agent.serve.server")
+    with pytest.raises(CommandError, match=r"serving needs uvicorn.*pip install 'remask\[serve\]'"):
+        serve(index=Path("somewhere"))
