@@ -58,7 +58,7 @@ class Report(Record):
 def report(agent: Agent, question: str, *, options: VersionOptions | None = None) -> Report:
     """Asks, then reads the documents that were found one by one. Raises what the agent raises."""
     answer = agent.ask(question)
-    versions = Versions(agent, options=options).of(question, answer)
+    versions = Versions(agent, options=options).of(answer)
     return Report(
         question=question,
         answer=answer,

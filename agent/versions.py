@@ -17,7 +17,7 @@ from .agent import Agent
 from .answer import Answer, Record
 from .dated import dated, spelled
 from .events import AnswerReady
-from .reply import Reply, joined
+from .reply import Asks, Reply, answer_in, joined
 from .run import Run
 from .support import content_words, numbers, topic_words
 
@@ -64,23 +64,27 @@ class Versions:
     print(agent.ask("At what age does screening begin?").text)
     """
 
-    def __init__(self, agent: Agent, *, options: VersionOptions | None = None) -> None:
-        self._agent, self._tools, self._options = agent, agent._tools, options or VersionOptions()
+    def __init__(self, agent: Agent, *, ask: Asks | None = None, options: VersionOptions | None = None) -> None:
+        """`ask` is asked in the agent's place: a conversation with it, which asks follow-ups in full."""
+        self._asks, self._tools, self._options = ask or agent, agent._tools, options or VersionOptions()
 
     def ask(self, question: str) -> Reply:
         """The answer of the newest of the documents that differ, with the others'; or the agent's answer with the date of
         its document. Raises what the agent raises."""
-        answer = self._agent.ask(question)
+        answer = answer_in(self._asks.ask(question))
+        assert answer is not None, "agents and conversations give answers"
         if answer.abstained:
             return Reply(text=answer.text, abstained=True, confidence=answer.confidence, answer=answer)
         own = self._version(answer)
-        others = [v for v in self.of(question, answer) if v.document_id != own.document_id]
+        if own.document_id not in _by_document(answer):  # what a tool said is of one case, and contradicts no document
+            return Reply(text=answer.text, citations=answer.citations, confidence=answer.confidence, answer=answer)
+        others = [v for v in self.of(answer) if v.document_id != own.document_id]
         differing = [v for v in others if differ(own.answer, v.answer, self._options)]
         return _told(answer, newest_first([own, *differing]))
 
-    def of(self, question: str, answer: Answer) -> tuple[Version, ...]:
+    def of(self, answer: Answer) -> tuple[Version, ...]:
         """What each document that was found for an answer says by itself, where it is on the question; newest first."""
-        found = _by_document(answer)
+        found, question = _by_document(answer), answer.trace.question
         read = (self._alone(question, passages) for passages in list(found.values())[: self._options.max_documents])
         versions = (self._version(one) for one in read if one is not None and self._on_topic(question, one))
         return tuple(newest_first(versions))

@@ -1,7 +1,7 @@
 """Ask the documents in `documents/`: one question on the command line, or a chat without one.
 
-    python agent.py "How much is a day pass?"
-    python agent.py
+python agent.py "How much is a day pass?"
+python agent.py
 """
 
 import sys

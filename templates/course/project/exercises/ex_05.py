@@ -1,0 +1,6 @@
+"""Exercise 5: don't trust a citation, check it."""
+
+
+def citation_holds(documents: dict[str, str], document_id: str, start: int, end: int, quote: str) -> bool:
+    """Whether the document is there, and its characters `start` to `end` are the quote, and the quote is not empty."""
+    raise NotImplementedError("your turn")

@@ -1,0 +1,10 @@
+"""Exercise 2: reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)."""
+
+
+def reciprocal_rank_fusion(rankings: list[list[str]], *, k: float = 60) -> list[str]:
+    """The keys of several rankings in one: each gets the sum of 1 / (k + rank), ranks counted from 1. Equal sums by name."""
+    scores: dict[str, float] = {}
+    for ranking in rankings:
+        for rank, key in enumerate(ranking, 1):
+            scores[key] = scores.get(key, 0.0) + 1 / (k + rank)
+    return sorted(scores, key=lambda key: (-scores[key], key))

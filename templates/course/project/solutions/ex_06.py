@@ -1,0 +1,12 @@
+"""Exercise 6: search again? And for what?"""
+
+
+def next_query(question: str, bridge: str, titles: list[str]) -> str | None:
+    """The question with the bridge after it; None where there is no bridge, or a document of that name was read already.
+
+    Names are compared without regard to case and outer blanks.
+    """
+    name = bridge.strip()
+    if not name or name.casefold() in {title.strip().casefold() for title in titles}:
+        return None
+    return f"{question} {name}"
