@@ -40,9 +40,9 @@ def main() -> None:
     for name, field in form.fields.items():
         quote = field.citations[0].quote if field.citations else field.reason
         print(f"  {name}: {field.value!r}   <- {quote}")
-    answer = agent.ask("Which sailing is the booking VH-1021 for?")
+    answer = agent.ask("How many seats does booking VH-1021 have?")
     for call in answer.trace.calls:
-        print(f"\ncalled {call.name}({call.arguments}) because {call.because}")
+        print(f"\ncalled {call.name}({call.arguments}) because {call.because}\n  it says: {call.result}")
     print(answer.text, [citation.document_id for citation in answer.citations])
 
 
