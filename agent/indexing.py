@@ -1,27 +1,71 @@
 """`remask index`, and reading documents for the other commands: what was read, what was not, and why."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from itertools import chain
 from pathlib import Path
 
 from rich.text import Text
 
-from ..retrieval import Changes, Document, bar, build, load_embedder
+from ..retrieval import Changes, Document, Embedder, Index, bar, build, default_embedder, gone, load_embedder
+from ..retrieval.batches import TEXTS_AT_ONCE
+from ..retrieval.cluster import Cluster, connected
 from ..retrieval.formats import READERS
-from ..retrieval.load import load
+from ..retrieval.load import Loading, load
+from ..retrieval.milvus import Collection, MilvusOptions, embedder_of, is_address
+from ..retrieval.milvus import build as build_there
+from ..retrieval.store import is_index, read_manifest
 from .console import CommandError, Exit, counted, output, printable, progress
 
 
-def index(paths: Sequence[Path], out: Path, *, embedder: str | None) -> Exit:
-    """Reads everything before it opens the index: a mistyped path costs nothing and changes nothing."""
+def index(
+    paths: Sequence[Path], place: Path | str, *, embedder: str | None, prune: bool = False, ray: str | None = None
+) -> Exit:
+    """Into a folder, or with an address of Milvus into a collection, to which documents go as they are read.
+
+    For a folder everything is read before the index is opened: a mistyped path costs nothing and changes nothing.
+    """
     begin = time.perf_counter()
-    documents, skipped = read(paths)
-    chosen = load_embedder(embedder) if embedder else None
-    with bar("embedding") as report:
-        built, changes = build(documents, out, embedder=chosen, progress=report)
+    _check(paths)
+    with connected(ray) if ray else nullcontext() as cluster:
+        loading = load(paths, spread=cluster.read if cluster else None)
+        built, changes = _built(loading, paths, place, embedder, cluster)
+    _tell(loading)
+    lost = missing(built, paths, loading) if prune or isinstance(built, Index) else []
+    if prune and lost:
+        built.delete(lost)
+        if isinstance(built, Index):
+            built.save()
     seconds = time.perf_counter() - begin
-    output().print(summary(changes, passages=len(built), skipped=skipped, seconds=seconds))
-    return Exit.SKIPPED if skipped else Exit.DONE
+    output().print(summary(changes, passages=len(built), skipped=len(loading.skipped), seconds=seconds))
+    if lost:
+        output().print(forgotten(len(lost), pruned=prune))
+    return Exit.SKIPPED if loading.skipped else Exit.DONE
+
+
+def _built(
+    loading: Loading, paths: Sequence[Path], place: Path | str, embedder: str | None, cluster: Cluster | None
+) -> tuple[Index | Collection, Changes]:
+    there = is_address(place)
+    documents = _some(loading, paths) if there else _listed(loading, paths)
+    chosen = load_embedder(embedder) if embedder else None
+    if cluster:
+        chosen = cluster.embedder(chosen or _embedder_of(place) or default_embedder())
+    with bar("embedding") as report:
+        spread = cluster.split if cluster else None
+        if not there:
+            return build(documents, place, embedder=chosen, progress=report, spread=spread)
+        options = MilvusOptions(batch_passages=(2 * TEXTS_AT_ONCE * cluster.workers) if cluster else 256)
+        return build_there(documents, str(place), embedder=chosen, options=options, progress=report, spread=spread)
+
+
+def _embedder_of(place: Path | str) -> Embedder | None:
+    """Of the index that is there already."""
+    if is_address(place):
+        return embedder_of(str(place))
+    path = Path(place)
+    return load_embedder(read_manifest(path).embedder.name) if is_index(path) else None
 
 
 def read(paths: Sequence[Path]) -> tuple[list[Document], int]:
@@ -29,21 +73,17 @@ def read(paths: Sequence[Path]) -> tuple[list[Document], int]:
 
     Raises CommandError for a path that does not exist, and where there is nothing to read.
     """
-    for path in paths:
-        if not path.exists():
-            raise CommandError(f"{str(path)!r} does not exist. Check the path.")
+    _check(paths)
     loading = load(paths)
-    with progress().status("reading the documents"):
-        documents = list(loading)
-    for note in (*loading.skipped, *loading.warnings):
-        line = Text.assemble((f"{note.kind}: ", "yellow"), " ".join(printable(str(note)).split()))
-        progress().print(line, soft_wrap=True)
-    if not documents:
-        where = ", ".join(repr(str(path)) for path in paths)
-        raise CommandError(
-            f"nothing to read in {where}. Give files of these kinds, or folders of them: {' '.join(READERS)}"
-        )
+    documents = _listed(loading, paths)
+    _tell(loading)
     return documents, len(loading.skipped)
+
+
+def missing(built: Index | Collection, paths: Sequence[Path], loading: Loading) -> list[str]:
+    """The ids of documents from these paths whose file or row is no longer there."""
+    unreadable = [note.path for note in loading.skipped]
+    return list(gone(built.origins(), paths, read=loading.ids, unreadable=unreadable))
 
 
 def summary(changes: Changes, *, passages: int, skipped: int, seconds: float) -> str:
@@ -60,3 +100,47 @@ def summary(changes: Changes, *, passages: int, skipped: int, seconds: float) ->
         f" {changes.unchanged:,} as before; {counted(skipped, 'file')} skipped\n"
         f"{counted(passages, 'passage')} in the index; {embedded}; {seconds:.1f} s"
     )
+
+
+def forgotten(count: int, *, pruned: bool) -> str:
+    """
+    >>> forgotten(1, pruned=True)
+    '1 document whose file is gone was forgotten'
+    >>> forgotten(2, pruned=False)
+    '2 documents whose files are gone are still in the index; --prune forgets them'
+    """
+    files, was, are, them = ("file is", "was", "is", "it") if count == 1 else ("files are", "were", "are", "them")
+    what = f"{counted(count, 'document')} whose {files} gone"
+    return f"{what} {was} forgotten" if pruned else f"{what} {are} still in the index; --prune forgets {them}"
+
+
+def _check(paths: Sequence[Path]) -> None:
+    for path in paths:
+        if not path.exists():
+            raise CommandError(f"{str(path)!r} does not exist. Check the path.")
+
+
+def _listed(loading: Loading, paths: Sequence[Path]) -> list[Document]:
+    with progress().status("reading the documents"):
+        documents = list(loading)
+    if not documents:
+        _tell(loading)
+    return list(_some(documents, paths))
+
+
+def _some(documents: Iterable[Document], paths: Sequence[Path]) -> Iterator[Document]:
+    """Taken one at a time. Raises CommandError before the first where there is none."""
+    rest = iter(documents)
+    first = next(rest, None)
+    if first is None:
+        where = ", ".join(repr(str(path)) for path in paths)
+        raise CommandError(
+            f"nothing to read in {where}. Give files of these kinds, or folders of them: {' '.join(READERS)}"
+        )
+    return chain([first], rest)
+
+
+def _tell(loading: Loading) -> None:
+    for note in (*loading.skipped, *loading.warnings):
+        line = Text.assemble((f"{note.kind}: ", "yellow"), " ".join(printable(str(note)).split()))
+        progress().print(line, soft_wrap=True)

@@ -9,17 +9,21 @@ from .document import Document, Hit, Passage, Ranked, Retriever, Scalar, Span
 from .doubles import HashEmbedder
 from .embed import Embedder, SentenceTransformerEmbedder, default_embedder, load_embedder
 from .errors import (
+    ClusterUnavailable,
     DocumentUnreadable,
     EmbedderUnavailable,
     IndexBusy,
     IndexUnusable,
     InvalidDocuments,
     RetrievalError,
+    StoreFull,
+    StoreUnavailable,
 )
 from .hybrid import FusionOptions, HybridRetriever, Mode, Where
 from .index import Changes, Index, Splitter, build
 from .lexical import LexicalOptions
 from .load import Loading, load
+from .origin import gone, origin
 from .progress import Progress, bar
 from .records import from_records
 from .source import Note
@@ -30,6 +34,7 @@ from .words import ENGLISH_STOP_WORDS, WordOptions
 __all__ = [
     "ENGLISH_STOP_WORDS",
     "Changes",
+    "ClusterUnavailable",
     "Document",
     "DocumentUnreadable",
     "Embedder",
@@ -56,15 +61,19 @@ __all__ = [
     "Span",
     "SplitOptions",
     "Splitter",
+    "StoreFull",
+    "StoreUnavailable",
     "Where",
     "WordOptions",
     "bar",
     "build",
     "default_embedder",
     "from_records",
+    "gone",
     "indexed_text",
     "load",
     "load_embedder",
+    "origin",
     "passage_from_sentences",
     "split",
 ]

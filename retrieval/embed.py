@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .batches import in_blocks
 from .errors import EmbedderUnavailable
 from .postings import Floats
 from .progress import Progress
@@ -69,16 +70,18 @@ class SentenceTransformerEmbedder:
         """Embeds equal texts once, and long texts first, so that texts of a batch are about as long."""
         if not texts:
             return np.zeros((0, 0), dtype=np.float32)
-        unique = sorted(set(texts), key=lambda text: (-len(text), text))
-        step = len(unique) if progress is None else 16 * self.batch_size
-        blocks = []
-        for start in range(0, len(unique), step):
+        blocks, order = in_blocks(
+            texts
+        )  # always the same: which texts share a batch shows in the last bits of a vector
+        total, done = sum(map(len, blocks)), 0
+        rows: list[Floats] = []
+        for block in blocks:
             with self._turn:
-                blocks.append(self._model.encode_document(unique[start : start + step], **self._how))
+                rows.append(self._model.encode_document(block, **self._how))
+            done += len(block)
             if progress:
-                progress(min(start + step, len(unique)), len(unique))
-        place = {text: row for row, text in enumerate(unique)}
-        return np.concatenate(blocks)[[place[text] for text in texts]].astype(np.float32, copy=False)
+                progress(done, total)
+        return np.concatenate(rows)[order].astype(np.float32, copy=False)
 
     def embed_query(self, text: str) -> Floats:
         with self._turn:

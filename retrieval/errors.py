@@ -5,7 +5,10 @@ RetrievalError
 ├── InvalidDocuments      records that can't be indexed as given: colliding ids, wrong fields, non-finite vectors
 ├── EmbedderUnavailable   an embedding model is missing, or its files are not the ones expected
 ├── IndexUnusable         a folder is not an index, or is damaged, newer than this version, or made by another embedder
-└── IndexBusy             another process is writing this index
+├── IndexBusy             another process is writing this index
+├── ClusterUnavailable    a cluster that work was to be spread over is not there, or gave it up
+└── StoreUnavailable      a server of passages can't be reached, or refuses
+    └── StoreFull         it has no room left
 """
 
 from pathlib import Path
@@ -35,4 +38,16 @@ class IndexUnusable(RetrievalError):
 
 
 class IndexBusy(RetrievalError):
+    pass
+
+
+class ClusterUnavailable(RetrievalError):
+    pass
+
+
+class StoreUnavailable(RetrievalError):
+    pass
+
+
+class StoreFull(StoreUnavailable):
     pass

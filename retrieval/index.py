@@ -1,6 +1,6 @@
 """Documents that can be searched, in memory or in a folder: added, updated, deleted, saved, opened again."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -9,17 +9,22 @@ import numpy as np
 
 from . import contents, store, update
 from .dense import DenseIndex
-from .document import Document, Hit, Passage
+from .document import Document, Hit, Passage, Scalar
 from .embed import Embedder, default_embedder, load_embedder
 from .errors import IndexBusy, IndexUnusable, InvalidDocuments
 from .hybrid import FusionOptions, HybridRetriever, Mode, Where
 from .lexical import LexicalIndex, LexicalOptions
 from .manifest import EmbedderRecord, Manifest
+from .origin import check_origins
 from .progress import Progress
 from .split import SplitOptions, split
 
 Splitter = Callable[[Document], Sequence[Passage]]
 """Cuts a document into passages whose `document_id` is its id and whose text is `document.text[start:end]`."""
+
+
+SpreadSplit = Callable[[Iterable[Document], SplitOptions], Iterable[Sequence[Passage]]]
+"""The passages of each document, in the order of the documents, as `split` gives them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,18 +132,24 @@ class Index:
         """How many passages there are."""
         return len(self.passages)
 
-    def add(self, documents: Iterable[Document], *, progress: Progress | None = None) -> Changes:
+    def add(
+        self, documents: Iterable[Document], *, progress: Progress | None = None, spread: SpreadSplit | None = None
+    ) -> Changes:
         """Add new documents, replace those whose id is known and whose content differs, leave the rest alone.
 
-        Passages whose text is already here are not embedded again. On any error nothing has changed.
+        Passages whose text is already here are not embedded again. With `spread` documents are split elsewhere, such as
+        on a cluster. On any error nothing has changed; one is InvalidDocuments where a document from one file would
+        replace that from another, which is still there.
         """
         given = update.by_id(documents)
         with self._changing:
             old = self._state
             changed = {key: new for key, new in given.items() if not update.same(old.documents.get(key), new)}
             embedded = 0
+            known = ((key, old.documents[key].metadata, new) for key, new in changed.items() if key in old.documents)
+            check_origins(known)
             if changed:
-                cut = {key: self._cut(document) for key, document in changed.items()}
+                cut = self._all_cut(changed, spread)
                 self._state, embedded = update.merged(old, changed, cut, progress)
         updated = sum(key in old.documents for key in changed)
         unchanged = len(given) - len(changed)
@@ -190,6 +201,16 @@ class Index:
         files = contents.writers(state.documents, retriever.passages, retriever.lexical, retriever.dense)
         self._saved = (target, store.write(target, files, manifest).generation)
 
+    def origins(self) -> Iterator[tuple[str, Mapping[str, Scalar]]]:
+        """Each document's id with its metadata."""
+        for key, document in self._state.documents.items():
+            yield key, document.metadata
+
+    def _all_cut(self, documents: Mapping[str, Document], spread: SpreadSplit | None) -> dict[str, Sequence[Passage]]:
+        if spread is None or self._splitter or self._split is None:
+            return {key: self._cut(document) for key, document in documents.items()}
+        return dict(zip(documents, spread(documents.values(), self._split), strict=True))
+
     def _cut(self, document: Document) -> Sequence[Passage]:
         if self._splitter:
             passages = self._splitter(document)
@@ -212,6 +233,7 @@ def build(
     split: SplitOptions | None = None,
     splitter: Splitter | None = None,
     progress: Progress | None = None,
+    spread: SpreadSplit | None = None,
 ) -> tuple[Index, Changes]:
     """Update the index in folder `out` with these documents, or make it. Documents not given stay as they are.
 
@@ -225,7 +247,7 @@ def build(
             _check_options(out, index, lexical, split)
         else:
             index = Index.create(embedder=embedder, lexical=lexical, split=split, splitter=splitter)
-        changes = index.add(documents, progress=progress)
+        changes = index.add(documents, progress=progress, spread=spread)
         if index._saved is None or changes.added or changes.updated:
             index._save_held(out)
     return index, changes

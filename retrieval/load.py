@@ -2,8 +2,9 @@
 
 import os
 import stat
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import tee
 from pathlib import Path
 
 from .document import Document
@@ -14,23 +15,30 @@ from .formats import READERS, reader_for
 from .source import Found, Note, Source
 
 MAX_BYTES = 200_000_000
+Spread = Callable[[Iterable[Source]], Iterable[Iterable[Found]]]
+"""What each file yields, in the order of the files."""
 
 
 def load(
-    paths: str | Path | Iterable[str | Path], *, root: str | Path | None = None, max_bytes: int = MAX_BYTES
+    paths: str | Path | Iterable[str | Path],
+    *,
+    root: str | Path | None = None,
+    max_bytes: int = MAX_BYTES,
+    spread: Spread | None = None,
 ) -> "Loading":
     """Documents of files and folders, one file in memory at a time. Trouble with a file is noted, and the next read.
 
     A document's id is its path relative to the folder that was given, or its name where a file was given; relative to
     `root` when there is one, which then must hold all paths. A record's id is its file's id, `#`, and its own id or row
-    number. `max_bytes` limits each file, also after unpacking.
+    number. `max_bytes` limits each file, also after unpacking. With `spread` files are read elsewhere, such as on the
+    machines of a cluster; the documents and their order are the same.
 
         loading = load(["handbook", "faq.pdf"])
         index.add(loading)
         print(loading.summary())
     """
     given = [paths] if isinstance(paths, str | Path) else paths
-    return Loading(_found(map(Path, given), Path(root) if root is not None else None, max_bytes))
+    return Loading(_found(map(Path, given), Path(root) if root is not None else None, max_bytes, spread or _in_turn))
 
 
 class Loading(Iterator[Document]):
@@ -38,6 +46,7 @@ class Loading(Iterator[Document]):
 
     def __init__(self, found: Iterator["Found | _Unsupported"]) -> None:
         self.documents = 0
+        self.ids: set[str] = set()
         self.skipped: list[Note] = []
         """What should have been loaded and was not: an exit code should say so."""
         self.warnings: list[Note] = []
@@ -50,6 +59,7 @@ class Loading(Iterator[Document]):
         for found in self._found:
             if isinstance(found, Document):
                 self.documents += 1
+                self.ids.add(found.id)
                 return found
             if isinstance(found, _Unsupported):
                 self.unsupported[found] += 1
@@ -81,17 +91,30 @@ class _Unsupported(str):
 _REPORTED_COLLISIONS = 20
 
 
-def _found(paths: Iterable[Path], root: Path | None, max_bytes: int) -> Iterator["Found | _Unsupported"]:
+def _found(
+    paths: Iterable[Path], root: Path | None, max_bytes: int, spread: Spread
+) -> Iterator["Found | _Unsupported"]:
     owners: dict[str, Path] = {}
-    read: set[str] = set()
-    for file in _files(paths, root, max_bytes):
+    asides: deque[tuple[int, Note | _Unsupported]] = deque()
+    ahead, sources = tee(_sources(_files(paths, root, max_bytes), asides))
+    for number, (source, found) in enumerate(zip(ahead, spread(sources), strict=True)):
+        while asides and asides[0][0] <= number:
+            yield asides.popleft()[1]
+        yield from _without_collisions(source, found, owners)
+    yield from (aside for _, aside in asides)
+
+
+def _sources(
+    files: Iterable["Source | Note | _Unsupported"], asides: "deque[tuple[int, Note | _Unsupported]]"
+) -> Iterator[Source]:
+    """Each file once. What is no file to read goes aside, with the number of the file that it stands before."""
+    met: set[str] = set()
+    for file in files:
         if not isinstance(file, Source):
+            asides.append((len(met), file))
+        elif (real := os.path.realpath(file.path)) not in met:
+            met.add(real)
             yield file
-            continue
-        real = os.path.realpath(file.path)
-        if real not in read:
-            read.add(real)
-            yield from _without_collisions(file, owners)
 
 
 def _files(paths: Iterable[Path], root: Path | None, max_bytes: int) -> Iterator["Source | Note | _Unsupported"]:
@@ -121,10 +144,10 @@ def _source(file: Path, base: str, max_bytes: int) -> Source | Note:
     return Source(file, well_formed(absolute.relative_to(base).as_posix()), max_bytes)
 
 
-def _without_collisions(source: Source, owners: dict[str, Path]) -> Iterator[Found]:
+def _without_collisions(source: Source, read: Iterable[Found], owners: dict[str, Path]) -> Iterator[Found]:
     """Two documents with one id would replace each other in an index, so only the first is loaded."""
     collisions = 0
-    for found in _read(source):
+    for found in read:
         if not isinstance(found, Document) or found.id not in owners:
             yield found
         else:
@@ -138,7 +161,12 @@ def _without_collisions(source: Source, owners: dict[str, Path]) -> Iterator[Fou
         yield source.skipped(f"{collisions - _REPORTED_COLLISIONS} more ids that are taken")
 
 
-def _read(source: Source) -> Iterator[Found]:
+def _in_turn(sources: Iterable[Source]) -> Iterator[Iterator[Found]]:
+    return map(read_file, sources)
+
+
+def read_file(source: Source) -> Iterator[Found]:
+    """Its documents, and notes on what it has that is none."""
     reader = reader_for(source.path)
     assert reader is not None, "only files of known kinds become sources"
     try:

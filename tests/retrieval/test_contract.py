@@ -1,5 +1,6 @@
 """What every `Retriever` must do, whoever wrote it."""
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -65,6 +66,23 @@ def reference(documents: list[Document], tmp_path: Path) -> Retriever:
     return Index.create(documents, embedder=HashEmbedder(64), lexical=LexicalOptions(engine="rank-bm25"))
 
 
+def in_milvus(documents: list[Document], database: Path, **options: object) -> Retriever:
+    """A collection for each set of documents: making one takes Milvus Lite a second."""
+    pytest.importorskip("pymilvus")
+    pytest.importorskip("milvus_lite")
+    from remask.retrieval.milvus import Collection, MilvusOptions
+    from remask.retrieval.milvus import build as build_there
+
+    content = hashlib.sha256("".join(document.model_dump_json() for document in documents).encode()).hexdigest()
+    address = f"milvus:{database}#c{content}"
+    chosen = MilvusOptions(**options)  # type: ignore[arg-type]
+    if address not in BUILT:
+        build_there(documents, address, embedder=HashEmbedder(64))
+        BUILT.add(address)
+    return Collection.open(address, options=chosen)
+
+
+BUILT: set[str] = set()
 MAKERS: dict[str, Callable[[list[Document], Path], Retriever]] = {
     "weighted": lambda documents, _: hybrid(documents),
     "rrf": lambda documents, _: hybrid(documents, method="rrf"),
@@ -72,12 +90,21 @@ MAKERS: dict[str, Callable[[list[Document], Path], Retriever]] = {
     "in memory": in_memory,
     "reopened": reopened,
     "rank-bm25": reference,
+    "milvus": in_milvus,
+    "milvus, fused there": lambda documents, path: in_milvus(documents, path, fuse="milvus"),
 }
 
 
+@pytest.fixture(scope="module")
+def database(tmp_path_factory) -> Path:
+    """One file of Milvus Lite, with a collection for each test."""
+    return tmp_path_factory.mktemp("milvus") / "contract.db"
+
+
 @pytest.fixture(params=MAKERS)
-def make(request, tmp_path: Path) -> Callable[[list[Document]], Retriever]:
-    return lambda documents: MAKERS[request.param](documents, tmp_path)
+def make(request, tmp_path: Path, database: Path) -> Callable[[list[Document]], Retriever]:
+    place = database if request.param.startswith("milvus") else tmp_path
+    return lambda documents: MAKERS[request.param](documents, place)
 
 
 def test_the_passage_that_answers_comes_first(make):
