@@ -1,5 +1,7 @@
 """How an agent works: its budgets and its thresholds."""
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..dllm.draft import Budget
@@ -46,6 +48,9 @@ class AgentOptions(BaseModel):
     """The agent abstains when the best draft weighs less."""
     min_answerable: float = Field(default=0.2, ge=0, le=1)
     """The agent abstains when the model holds it less likely that the evidence carries an answer. Not tuned."""
+    unsupported: Literal["flag", "drop"] = "flag"
+    """What becomes of a statement that no sentence of the evidence carries after all tries to repair it. `flag`: it stays,
+    and the trace's doubts name it; `drop`: it leaves the answer, and the trace's refinements tell."""
     known_names: bool = True
     """The agent abstains when the question names someone or something and what it read has none of these names."""
     calibration: tuple[tuple[float, float], ...] = ()

@@ -12,6 +12,7 @@ from ..retrieval.document import Document, Passage, Retriever, Scalar
 from ..retrieval.split import split
 from .answer import Answer, Doubt, Occasion, Refinement, Stage, Stopped
 from .calibration import calibrated
+from .carried import uncarried, without
 from .cite import cite
 from .doubt import doubts, reason, spans
 from .errors import ModelFailed
@@ -90,6 +91,7 @@ class Run:
         drafts = yield from self._searched_again(drafts)
         best, rivals = drafts[0], drafts[1:]
         best = yield from self._repaired(best, rivals)
+        best = yield from self._carried(best)
         yield from self._concluded(best, rivals)
 
     # Tools.
@@ -287,6 +289,20 @@ class Run:
     def _out_of_seconds(self) -> bool:
         limit = self._options.max_seconds
         return limit is not None and self._notes.spent_seconds >= limit
+
+    def _carried(self, best: Weighed) -> Steps[Event, None, Weighed]:
+        """Without the statements that nothing carries, where they are to be dropped."""
+        if self._options.unsupported != "drop" or not (found := uncarried(best)):
+            return best
+        with self._notes.timed("refine"):
+            draft = without(best.draft, [(doubt.start, doubt.end) for doubt in found])
+            share = self._options.support_share
+            rest = weigh(draft, best.reading, self._tools.scorer, support_share=share)
+        self._notes.refinements.append(
+            Refinement(before=best.draft.text, after=rest.draft.text, doubts=found, kept=True)
+        )
+        yield DraftRefined(draft=rest.draft, doubts=found, kept=True)
+        return rest
 
     # Concluding.
 
