@@ -16,6 +16,7 @@ from typer.main import get_command
 from . import commands
 from .console import EXIT_CODES, CommandError, Exit, UsageError, complain, output
 from .remembering import app as sessions
+from .serve.command import serve
 
 EXTENSIONS = "remask.commands"
 """The entry-point group in which a package offers further commands: a name, and a typer app or a plain function.
