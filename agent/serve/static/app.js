@@ -53,6 +53,7 @@ function show(event, turn) {
       break;
     case "evidence":
       turn.doing.textContent = `${event.hop.hits.length} passages found`;
+      if (event.number > 1) turn.canvas.searched(event.hop);
       break;
     case "pass":
       turn.canvas.pass(event.made);

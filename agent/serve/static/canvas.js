@@ -34,6 +34,10 @@ export class Canvas {
     this.row(name, slots, note);
   }
 
+  searched(hop) {
+    this.row("searched", [], `again, for “${hop.query}”`);
+  }
+
   row(name, slots, note) {
     const row = element("li", {}, element("span", { kind: "when", text: name }), element("span", { kind: "slots" }, ...slots));
     if (note) row.append(element("span", { kind: "why", text: note }));
@@ -42,8 +46,9 @@ export class Canvas {
 
   slot(word) {
     if (word.includes(MASK)) {
-      const hidden = element("span", { kind: "slot masked" }, element("span", { kind: "unseen", text: "masked" }));
-      return word === MASK ? hidden : element("span", { text: word.replaceAll(MASK, " … ") });
+      const cites = word === `[${MASK}]`;
+      const name = element("span", { kind: "unseen", text: cites ? "masked citation" : "masked" });
+      return element("span", { kind: cites ? "slot masked pointer" : "slot masked" }, name);
     }
     const left = this.known.get(word) ?? 0;
     this.known.set(word, left - 1);
