@@ -21,6 +21,8 @@ OPTIONAL: Mapping[str, tuple[str, ...]] = {
     "max_tokens": (),
     "max_completion_tokens": (),
 }
+SYSTEM = "system"
+"""Stands among the refused fields for turns of the system, which some chat templates don't know."""
 _OTHER_LENGTH = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
 
@@ -47,7 +49,7 @@ def body(ask: Ask, endpoint: Endpoint, refused: frozenset[str] = frozenset()) ->
     drafting = ask.streamed and not ask.tools and ask.schema is None
     fields: dict[str, Any] = {
         "model": endpoint.model,
-        "messages": list(ask.messages),
+        "messages": _without_system(ask.messages) if SYSTEM in refused else list(ask.messages),
         "stream": ask.streamed,
         "stream_options": {"include_usage": True} if ask.streamed else None,
         "temperature": dialect.temperatures[min(ask.candidate, 1)],
@@ -73,4 +75,30 @@ def _choice(name: str) -> str | Json:
 
 
 def _format(schema: Json) -> Json:
-    return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+    return {"type": "json_schema", "json_schema": {"name": "answer", "strict": _closed(schema), "schema": schema}}
+
+
+def _closed(schema: Any) -> bool:
+    """Whether every object in it lists all that it has and needs it all: else OpenAI refuses to be strict."""
+    if isinstance(schema, list):
+        return all(map(_closed, schema))
+    if not isinstance(schema, Mapping):
+        return True
+    if "properties" in schema and isinstance(schema["properties"], Mapping):
+        closed = schema.get("additionalProperties") is False
+        if not closed or set(schema.get("required", ())) != set(schema["properties"]):
+            return False
+    return all(map(_closed, schema.values()))
+
+
+def _without_system(messages: Sequence[Json]) -> list[Json]:
+    """What the system would say is said by the user, at the head of the next turn."""
+    said: list[str] = []
+    turns: list[Json] = []
+    for turn in messages:
+        if turn["role"] == "system":
+            said.append(turn["content"])
+            continue
+        turns.append({**turn, "content": "\n\n".join([*said, turn["content"]])} if said else turn)
+        said = []
+    return turns

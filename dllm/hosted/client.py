@@ -12,7 +12,7 @@ from typing import TypeVar
 import httpx2
 
 from ..errors import BackendUnavailable, GenerationFailed, ModelError
-from .ask import OPTIONAL, Ask, body
+from .ask import OPTIONAL, SYSTEM, Ask, body
 from .endpoint import Endpoint
 from .failure import Refusal, counted_tries, judged, shown, wait_seconds
 from .reply import Reply, parsed
@@ -212,6 +212,8 @@ class Client:
         """Whether the server refuses an optional field that was sent; it is not sent again."""
         fields = body(ask, self.endpoint, sent)
         named = next((f for f, words in OPTIONAL.items() if f in fields and refusal.names(f, words)), None)
+        if refusal.no_system and SYSTEM not in sent:
+            named = SYSTEM
         if named is None:
             return False
         _LOG.info("%s does not take %r; asking without", self.endpoint.shown_url, named)

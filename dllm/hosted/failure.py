@@ -24,6 +24,9 @@ _LIMIT = re.compile(
 )
 _TOKENS = re.compile(r"(\d{2,8})[)\s]*(?:input |prompt )?tokens", re.IGNORECASE)
 _NUMBER = re.compile(r"\b\d{2,8}\b")
+_NO_SYSTEM = re.compile(
+    r"system (?:role|message|prompt)s? (?:is |are )?not supported|roles must alternate", re.IGNORECASE
+)
 _MOST_SHOWN = 300
 
 
@@ -46,6 +49,11 @@ class Refusal(Exception):
     def too_long(self) -> bool:
         said = bool(_TOO_LONG.search(self.message)) and self.status in (400, 413, 422)
         return self.code == "context_length_exceeded" or self.status == 413 or said
+
+    @property
+    def no_system(self) -> bool:
+        """Whether the chat template knows no turn of the system."""
+        return self.status in (400, 422, 500) and bool(_NO_SYSTEM.search(self.message))
 
     def names(self, field: str, words: tuple[str, ...] = ()) -> bool:
         """Whether it is about this field of the request."""

@@ -20,7 +20,7 @@ from .ask import Ask
 from .background import Background, Ended
 from .client import Client, Patience
 from .endpoint import Endpoint, mercury, openai
-from .fit import conversation, fewer
+from .fit import conversation, fewer, plain
 from .reply import Reply
 
 _LOG = logging.getLogger(__name__)
@@ -118,8 +118,8 @@ class HostedGenerator:
         canvas = edit.masked(draft.text, remask)
         yield CanvasPass(0, canvas, committed=0, masked=len(remask), remasked=taken, reason=reason)
         turns = [
-            {"role": "assistant", "content": edit.annotated(draft, (), "", "")},
-            {"role": "user", "content": edit.request(draft, remask, reason)},
+            {"role": "assistant", "content": plain(edit.annotated(draft, (), "", ""))},
+            {"role": "user", "content": plain(edit.request(draft, remask, reason))},
         ]
         yield from self._watched(prompt, [Ask(messages=(), seed=seed)], turns, watch)
         written = self._draft(prompt, watch.told[0], watch, edited=draft)

@@ -47,7 +47,7 @@ def complete_json(ask: Asking, prompt: Prompt, schema: Schema) -> dict[str, Any]
         if not faults:
             return value
         wrong = {"role": "user", "content": _WRONG.format(faults="; ".join(faults))}
-        turns = [turns[0], {"role": "assistant", "content": reply.text}, wrong]
+        turns = [turns[0], {"role": "assistant", "content": plain(reply.text)}, wrong]
     raise GenerationFailed(
         f"the model wrote no JSON that fits its schema: {'; '.join(faults)}. Make the schema simpler"
     )
@@ -74,7 +74,7 @@ def call_tools(ask: Asking, prompt: Prompt, tools: Mapping[str, Schema]) -> list
             [{"name": call.name, "arguments": call.arguments} for call in reply.calls], ensure_ascii=False
         )
         turns = [
-            {"role": "assistant", "content": said},
+            {"role": "assistant", "content": plain(said)},
             {"role": "user", "content": _WRONG_CALL.format(faults="; ".join(faults[:_MOST_FAULTS]))},
         ]
     raise GenerationFailed(

@@ -218,6 +218,19 @@ def test_an_optional_field_that_is_refused_is_not_sent_again() -> None:
         assert len(server.received) == 5
 
 
+def test_a_template_without_system_turns_is_told_by_the_user() -> None:
+    def gemma(received: Received, out: Out) -> None:
+        if received.body["messages"][0]["role"] == "system":
+            return refuses(400, "System role not supported")(received, out)
+        return streams("Mira")(received, out)
+
+    with serving(gemma) as server:
+        assert asked(server.url) == "Mira"
+        (turn,) = server.received[-1].body["messages"]
+    assert turn["content"].startswith("Answer the question from the numbered evidence")
+    assert turn["content"].endswith("Question: Who built it?")
+
+
 # Answers that are none.
 
 

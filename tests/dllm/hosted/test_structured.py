@@ -106,6 +106,25 @@ def test_the_request_for_json_is_one_that_the_official_client_may_send() -> None
     assert "Mira Holt built it" in sent["messages"][1]["content"]
 
 
+class Part(BaseModel, extra="forbid"):
+    name: str
+
+
+class Whole(BaseModel, extra="forbid"):
+    parts: list[Part]
+
+
+def test_nested_models_are_checked_through_their_references_and_strict_only_where_they_are_closed() -> None:
+    with serving(completes('{"parts": [{"name": 1}]}'), completes('{"parts": [{"name": "x"}]}')) as server:
+        assert over(server.url).complete_json(PROMPT, Whole.model_json_schema()) == {"parts": [{"name": "x"}]}
+        sent = [received.body for received in server.received]
+    assert "parts/0/name: 1 is not of type" in sent[1]["messages"][-1]["content"]
+    assert sent[0]["response_format"]["json_schema"]["strict"] is True
+    with serving(completes(json.dumps(GOOD))) as server:
+        over(server.url).complete_json(PROMPT, SCHEMA)
+        assert server.received[0].body["response_format"]["json_schema"]["strict"] is False
+
+
 def test_without_evidence_nothing_is_said_of_it() -> None:
     with serving(completes(json.dumps(GOOD))) as server:
         over(server.url).complete_json(Prompt("Make one up."), SCHEMA)
