@@ -5,6 +5,7 @@ Knows how a template describes itself; not how it is rendered. A new template is
     title = "Ask your documents"        one line for `remask new --list`
     order = 1                           its place in that list
     shared = true                       whether it also gets the files that all projects share
+    serve = true                        whether its container is a server over documents/; otherwise it runs agent.py
     first = 'python agent.py "Who?"'    what to type first in the new project
 
     [values]                            further names for its files, beside those that `render` gives
@@ -33,6 +34,7 @@ class Template(BaseModel):
     title: str
     order: int = 100
     shared: bool = False
+    serve: bool = False
     first: str
     values: dict[str, str | int | float | bool] = {}
 
@@ -50,11 +52,11 @@ def catalog(home: Path = HOME) -> list[Template]:
 
 
 def template(name: str, home: Path = HOME) -> Template:
-    """Raises UnknownTemplate, which names those there are."""
-    known = {each.name: each for each in catalog(home)}
-    if name not in known:
-        raise UnknownTemplate(f"{name!r} is no template. There are: {', '.join(known)}. See: remask new --list")
-    return known[name]
+    """Reads this one only. Raises UnknownTemplate, which names those there are."""
+    described = {path.parent.name: path for path in sorted(home.glob(f"*/{DESCRIPTION}"))}
+    if name not in described:
+        raise UnknownTemplate(f"{name!r} is no template. There are: {', '.join(described)}. See: remask new --list")
+    return _read(described[name])
 
 
 def _read(path: Path) -> Template:

@@ -7,6 +7,7 @@ file is copied byte for byte, so that Python code in a template is code that too
     module          the same as a Python identifier: `my-bot` is `my_bot`
     template        the template's name
     title           the template's title
+    serve           whether the project's container is a server
     remask_version  the version that made it
 
 A name that is not given is an error, never an empty string.
@@ -47,12 +48,13 @@ def module(name: str) -> str:
     return name.lower().replace("-", "_").replace(".", "_")
 
 
-def _names(template: Template, name: str) -> dict[str, str]:
+def _names(template: Template, name: str) -> dict[str, str | bool]:
     return {
         "name": name,
         "module": module(name),
         "template": template.name,
         "title": template.title,
+        "serve": template.serve,
         "remask_version": version("remask"),
     }
 
