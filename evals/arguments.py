@@ -63,6 +63,10 @@ CorpusFile = Annotated[
         "--corpus", help="Texts, JSON lines, to index first; into --index if that is given.", show_default=False
     ),
 ]
+RayAddress = Annotated[
+    str | None,
+    typer.Option("--ray", help="Ask on a Ray cluster: its address, auto, or local.", show_default=False),
+]
 TopK = Annotated[int | None, typer.Option("--top-k", min=1, help="Passages a search asks for.", show_default=False)]
 Abstain = Annotated[
     bool, typer.Option("--abstain", help="Let the agent abstain; without this it must say its best guess.")

@@ -1,5 +1,6 @@
 """`remask eval` and its commands, in words. What each does is imported when it runs, so that help appears at once."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from .arguments import (
     Main,
     Out,
     PlaceName,
+    RayAddress,
     Seed,
     SettingName,
     SettingOption,
@@ -42,6 +44,7 @@ def hotpotqa(
     seed: Seed = 0,
     top_k: TopK = None,
     abstain: Abstain = False,
+    ray: RayAddress = None,
     out: Out = None,
 ) -> None:
     """Answer questions and score answers and cited sentences by HotpotQA's official rules.
@@ -50,9 +53,11 @@ def hotpotqa(
     as JSON, Markdown and HTML. Ctrl-C stops it; the same command goes on.
     """
     from . import hotpotqa as task
+    from .cluster import spreading
 
     folder = out or default_out("hotpotqa", setting.value, data)
-    made = task.plan(
+    planned = partial(
+        task.plan,
         "hotpotqa",
         data,
         setting.value,
@@ -65,7 +70,9 @@ def hotpotqa(
         top_k=top_k,
         may_abstain=abstain,
     )
-    task.tell(task.run(made, folder, seed=seed), folder)
+    made = planned()
+    with spreading(ray, planned) as spread:
+        task.tell(task.run(made, folder, seed=seed, spread=spread), folder)
 
 
 @app.command()

@@ -14,7 +14,7 @@ from .dataset import read_questions
 from .folder import RunFolder, to_json
 from .library import Library, given, indexed
 from .machine import circumstances
-from .measure import Setting, measure
+from .measure import Setting, Spread, measure
 from .page import page
 from .plot import INSTALL, bars, can_plot, waiting
 from .predictions import to_official
@@ -89,10 +89,10 @@ def setting_of(where: Where, index: Index | None, *, seed: int, top_k: int | Non
     return Setting(library, options, may_abstain)
 
 
-def run(made: Plan, out: Path, *, seed: int) -> Report:
+def run(made: Plan, out: Path, *, seed: int, spread: Spread | None = None) -> Report:
     """Asks, and writes the whole folder. Interrupted, it goes on where it stopped when it is called again."""
     folder = RunFolder(out, made.settings)
-    rows = measure(made.questions, made.backends, made.setting, folder)
+    rows = measure(made.questions, made.backends, made.setting, folder, spread=spread)
     title = f"HotpotQA metrics on {made.settings['data']}, {made.settings['setting']} setting"
     found = report(title, rows, made.backends, made.settings, circumstances(), seed=seed)
     write(folder, found, rows)

@@ -1,6 +1,6 @@
 """Every question put to every backend, in turn, and kept. Knows neither what is measured nor how it is told."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -34,8 +34,14 @@ def measure(
     *,
     repeats: int = 1,
     warm: int = 1,
+    spread: "Spread | None" = None,
 ) -> list[Row]:
     """The rows of all of them, those that the folder has already among them, in a fixed order. See `in_turns`."""
+    names, put = [backend.name for backend in backends], putting(backends, setting)
+    return in_turns(questions, names, put, folder, repeats=repeats, warm=warm, spread=spread)
+
+
+def putting(backends: Sequence[Backend], setting: Setting) -> Ask:
     named = {backend.name: backend for backend in backends}
 
     def put(question: Question, name: str, repeat: int) -> Row:
@@ -44,7 +50,7 @@ def measure(
         library = setting.library(question)
         return ask(question, backend, library, options=options, may_abstain=may_abstain, repeat=repeat)
 
-    return in_turns(questions, list(named), put, folder, repeats=repeats, warm=warm)
+    return put
 
 
 def in_turns(
@@ -55,25 +61,28 @@ def in_turns(
     *,
     repeats: int = 1,
     warm: int = 1,
+    spread: "Spread | None" = None,
 ) -> list[Row]:
     """One question goes through all backends before the next, so that the machine's noise hits all alike, and another
     backend begins each time. `warm` questions are asked beforehand, in other words, and not kept.
+    With `spread` questions are asked elsewhere, several at a time, and nothing is warmed up.
     """
     turns = list(_turns(questions, names, repeats))
     todo = [turn for turn in turns if turn.key not in folder.rows]
     done = len(turns) - len(todo)
-    if todo:
+    if todo and spread is None:
         _warm_up(questions[-warm:] if warm else [], names, put)
     with meter("asking", len(turns), done=done) as tell:
         tell(done, running(folder.rows, names))
-        for number, turn in enumerate(todo, done + 1):
-            try:
-                folder.add(put(*turn))
-            except KeyboardInterrupt:
-                said = f"stopped with {number - 1} of {len(turns)} answers in {folder.path}; the same command goes on"
-                progress().print(said, soft_wrap=True)
-                raise
-            tell(number, running(folder.rows, names))
+        try:
+            for row in spread(todo) if spread else (put(*turn) for turn in todo):
+                folder.add(row)
+                done += 1
+                tell(done, running(folder.rows, names))
+        except KeyboardInterrupt:
+            said = f"stopped with {done} of {len(turns)} answers in {folder.path}; the same command goes on"
+            progress().print(said, soft_wrap=True)
+            raise
     order = [(name, q.id, repeat) for name in names for repeat in range(repeats) for q in questions]
     return [folder.rows[key] for key in order]
 
@@ -88,7 +97,7 @@ def running(rows: Mapping[tuple[str, str, int], Row], names: Sequence[str]) -> s
     return ", ".join(parts)
 
 
-class _Turn(NamedTuple):
+class Turn(NamedTuple):
     question: Question
     name: str
     repeat: int
@@ -98,12 +107,16 @@ class _Turn(NamedTuple):
         return self.name, self.question.id, self.repeat
 
 
-def _turns(questions: Sequence[Question], names: Sequence[str], repeats: int) -> Iterator[_Turn]:
+Spread = Callable[[Sequence[Turn]], Iterable[Row]]
+"""The row of each turn, in the order of the turns."""
+
+
+def _turns(questions: Sequence[Question], names: Sequence[str], repeats: int) -> Iterator[Turn]:
     for repeat in range(repeats):
         for number, question in enumerate(questions):
             first = (number + repeat) % len(names)
             for name in (*names[first:], *names[:first]):
-                yield _Turn(question, name, repeat)
+                yield Turn(question, name, repeat)
 
 
 def _warm_up(questions: Sequence[Question], names: Sequence[str], put: Ask) -> None:

@@ -3,9 +3,10 @@
 import logging
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeVar
 
+from ..batches import batched
 from ..errors import IndexUnusable, StoreFull, StoreUnavailable
 from .address import TOKEN, Address
 
@@ -84,9 +85,8 @@ class Connection:
             self._told(lambda: self._client.upsert(collection, list(rows), timeout=self._timeout))
 
     def delete(self, collection: str, ids: Sequence[str]) -> None:
-        for start in range(0, len(ids), 1000):
-            part = list(ids[start : start + 1000])
-            self._told(lambda part=part: self._client.delete(collection, ids=part, timeout=self._timeout))
+        for part in batched(ids, 1000):
+            self._told(partial(self._client.delete, collection, ids=part, timeout=self._timeout))
 
     def flush(self, collection: str) -> None:
         self._told(lambda: self._client.flush(collection, timeout=self._timeout))

@@ -8,7 +8,6 @@ from typing import Any
 from ..document import Document, Passage, Scalar, Span
 from ..errors import InvalidDocuments
 from ..hybrid import Where
-from ..postings import Floats
 from ..update import indexed_text
 from ..words import WordOptions, passage_words
 from .connection import Row
@@ -44,7 +43,7 @@ def in_any(field: str, keys: Sequence[str]) -> str:
     return f"{field} in {json.dumps(list(keys))}"
 
 
-def passage_row(document: Document, version: str, passage: Passage, vector: Floats, words: WordOptions) -> Row:
+def passage_row(document: Document, version: str, passage: Passage, vector: Sequence[float], words: WordOptions) -> Row:
     """Its id says which version of the document it belongs to, so sending it twice keeps it once."""
     about: dict[str, Any] = {"title": passage.title, "metadata": dict(passage.metadata)}
     about["sentences"] = [[span.start, span.end] for span in passage.sentences]
@@ -60,7 +59,7 @@ def passage_row(document: Document, version: str, passage: Passage, vector: Floa
         "about": _fitting(json.dumps(about), TEXT_BYTES, document, "a passage's title, metadata and sentences"),
         "tags": sorted({tag(name, value) for name, value in passage.metadata.items()}),
         "words": _fitting(spelled(passage_words(indexed_text(passage), words)), TEXT_BYTES, document, "a passage"),
-        "dense": vector,
+        "dense": list(vector),
     }
 
 
