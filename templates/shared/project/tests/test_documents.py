@@ -4,9 +4,14 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 HERE = Path(__file__).resolve().parents[1]
 DOCUMENTS = sorted((HERE / "documents").glob("*.md"))
-QUESTIONS = tomllib.loads((HERE / "evals" / "task.toml").read_text(encoding="utf-8"))["question"]
+TASK = HERE / "evals" / "task.toml"
+if not TASK.exists():
+    pytest.skip("there is no evals/task.toml", allow_module_level=True)
+QUESTIONS = tomllib.loads(TASK.read_text(encoding="utf-8"))["question"]
 
 
 def test_every_document_has_a_title_and_says_something() -> None:
