@@ -26,11 +26,11 @@ def test_every_request_that_is_answered_is_counted_once() -> None:
 def test_streams_are_read_to_their_end_and_some_are_given_up() -> None:
     service = service_over(in_memory())
     with served(service) as address:
-        found = asyncio.run(loaded(address, streaming([WHEN], leave_every=3), connections=2, seconds=0.8))
+        found = asyncio.run(loaded(address, streaming([WHEN], leave_every=2), connections=2, seconds=0.8))
         assert asyncio.run(loaded(address, health(), connections=1, seconds=0.1)).latencies
     assert found.failed == 0
     assert found.left >= 1
-    assert found.left <= len(found.latencies) + 2
+    assert found.latencies
 
 
 def test_a_full_queue_is_counted_as_refused_not_as_failed() -> None:
