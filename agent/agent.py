@@ -3,7 +3,7 @@
 import asyncio
 import time
 import warnings
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
@@ -22,6 +22,7 @@ from .gather import Documents, Gathering
 from .memory.conversation import Conversation
 from .memory.rewriter import ModelRewriter, Rewriter, RuleRewriter
 from .memory.sessions import Sessions
+from .memory.turn import Turn
 from .options import AgentOptions
 from .question import checked
 from .run import Events, Run, Tools
@@ -186,6 +187,10 @@ class Agent:
         A model with a JSON mode rewrites them, else rules do. Raises InvalidSession.
         """
         return Conversation(self, Sessions() if sessions is None else sessions, name, rewriter or self._rewriter())
+
+    def in_full(self, question: str, turns: Sequence[Turn]) -> str:
+        """What a question means after these turns, oldest first; for callers who keep conversations themselves."""
+        return self._rewriter()(checked(question), turns).question
 
     def _structured(
         self, question: str, schema: type[Model], where: Where | None, request_id: str

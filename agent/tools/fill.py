@@ -3,7 +3,7 @@
 A value is only ever a piece of the question. What documents or tools say never becomes an argument.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,13 +30,18 @@ class Filled:
     missing: tuple[str, ...]
 
 
-def fill(wanted: Sequence[Slot], question: str, point: Pointer | None = None) -> Filled:
-    """What types tell apart first, then choices, then free text: what is taken by one slot is not another's."""
+def fill(
+    wanted: Sequence[Slot], question: str, point: Pointer | None = None, *, least_sure: float = LEAST_SURE
+) -> Filled:
+    """What types tell apart first, then choices, then free text: what is taken by one slot is not another's. As many values
+    as slots of a type go to them in order ("3 + 4")."""
     taken: list[Found] = []
     values: dict[str, Any] = {}
     for slot in sorted(wanted, key=_rank):
         free = [f for f in found(slot, question) if not _overlaps(f, taken)]
-        chosen = _chosen(slot, free, question, point, taken)
+        if len(free) > 1 and len(free) == _alike(slot, wanted, values):
+            free = free[:1]
+        chosen = _chosen(slot, free, question, point, taken, least_sure)
         if chosen:
             taken += chosen
             values[slot.name] = [f.value for f in chosen] if slot.many else chosen[0].value
@@ -68,7 +73,12 @@ def _rank(slot: Slot) -> tuple[int, bool]:
 
 
 def _chosen(
-    slot: Slot, free: Sequence[Found], question: str, point: Pointer | None, taken: Sequence[Found]
+    slot: Slot,
+    free: Sequence[Found],
+    question: str,
+    point: Pointer | None,
+    taken: Sequence[Found],
+    least_sure: float,
 ) -> list[Found]:
     if slot.many:
         return list(free)
@@ -77,7 +87,7 @@ def _chosen(
     if free:
         return _nearest(slot, free, question)
     if slot.kind == "text" and not slot.pattern:
-        return _pointed(slot, question, point, taken)
+        return _pointed(slot, question, point, taken, least_sure)
     return []
 
 
@@ -88,18 +98,43 @@ def _nearest(slot: Slot, free: Sequence[Found], question: str) -> list[Found]:
     return beside if len(beside) == 1 else []
 
 
-def _pointed(slot: Slot, question: str, point: Pointer | None, taken: Sequence[Found]) -> list[Found]:
+def _alike(slot: Slot, wanted: Sequence[Slot], filled: Mapping[str, Any]) -> int:
+    """How many required slots that are still open look for just such values."""
+    return sum(
+        other.name not in filled
+        and other.required
+        and not other.many
+        and (other.kind, other.pattern, other.choices) == (slot.kind, slot.pattern, slot.choices)
+        for other in wanted
+    )
+
+
+def _pointed(
+    slot: Slot, question: str, point: Pointer | None, taken: Sequence[Found], least_sure: float
+) -> list[Found]:
     """What the reader points at, where it is sure; a name that stands alone in the question needs no reader."""
     names = [Found(m.text, m.start, m.end) for m in mentions(question) if m.name]
-    free = [f for f in names if not _overlaps(f, taken)]
+    free = _joined([f for f in names if not _overlaps(f, taken)], question)
     if len(free) == 1:
         return free
     pointed = point(f"What is the {slot.phrase}?", question) if point else None
-    if pointed is None or pointed[2] < LEAST_SURE:
+    if pointed is None or pointed[2] < least_sure:
         return []
     value = read(slot, question[pointed[0] : pointed[1]])
     span = Found(value.value, pointed[0], pointed[1]) if value else None
     return [span] if span and not _overlaps(span, taken) else []
+
+
+def _joined(names: Sequence[Found], question: str) -> list[Found]:
+    """Names with only a comma between them are one ("San Francisco, CA")."""
+    joined: list[Found] = []
+    for name in names:
+        if joined and question[joined[-1].end : name.start].strip() == ",":
+            start = joined.pop().start
+            joined.append(Found(question[start : name.end], start, name.end))
+        else:
+            joined.append(name)
+    return joined
 
 
 def _overlaps(one: Found, others: Sequence[Found]) -> bool:

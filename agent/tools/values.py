@@ -31,7 +31,7 @@ _WORD_NUMBER = re.compile(
 _TIME = re.compile(r"^[\sT,]*(?:at\s+)?(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?")
 _BOOLEANS = {"yes": True, "true": True, "no": False, "false": False}
 _BOOLEAN = re.compile(r"\b(?:yes|no|true|false)\b", re.IGNORECASE)
-_QUOTED = re.compile(r"[\"“«„](?P<said>[^\"“”«»„]{1,200})[\"”»“]")
+_QUOTED = re.compile(r"[\"“«„](?P<said>[^\"“”«»„]{1,200})[\"”»“]|(?<!\w)['‘](?P<also>[^'‘’]{1,200})['’](?!\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,8 @@ def found(slot: Slot, text: str) -> list[Found]:
             return list(_moments(text))
     if slot.pattern:
         return [Found(m.group(), *m.span()) for m in _matches(slot.pattern, text)]
-    return [Found(m["said"].strip(), *m.span("said")) for m in _QUOTED.finditer(text) if m["said"].strip()]
+    quoted = ((m.group(m.lastgroup or 0), m.span(m.lastgroup or 0)) for m in _QUOTED.finditer(text))
+    return [Found(said.strip(), *span) for said, span in quoted if said.strip()]
 
 
 def read(slot: Slot, text: str) -> Found | None:
