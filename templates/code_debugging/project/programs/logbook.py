@@ -1,0 +1,17 @@
+"""A logbook kept in a text file."""
+
+from pathlib import Path
+
+
+def append(path: Path, line: str) -> None:
+    """Adds a line. Raises ValueError for one with a line break."""
+    file = open(path, "a", encoding="utf-8")
+    if "\n" in line:
+        raise ValueError("one line at a time")
+    file.write(line + "\n")
+    file.close()
+
+
+def lines(path: Path) -> list[str]:
+    """All lines without their line breaks."""
+    return path.read_text(encoding="utf-8").splitlines()

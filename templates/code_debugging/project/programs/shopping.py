@@ -1,0 +1,12 @@
+"""Baskets of a small shop."""
+
+
+def add_to_basket(item: str, basket: list[str] = []) -> list[str]:
+    """The basket with one more item; a new basket where none is given."""
+    basket.append(item)
+    return basket
+
+
+def total_items(baskets: list[list[str]]) -> int:
+    """How many items all baskets hold."""
+    return sum(len(basket) for basket in baskets)
