@@ -15,6 +15,8 @@ from ..memory.turn import Turn
 from .errors import InvalidRequest
 
 MOST_MESSAGES = 200
+UNHEARD: tuple[str, ...] = ("tools", "functions", "logprobs", "audio", "modalities")
+"""Settings that change what an answer is, and are not done here."""
 
 
 class Part(BaseModel):
@@ -67,8 +69,7 @@ class ChatRequest(BaseModel):
         if self.diffusing and not self.stream:
             raise InvalidRequest("diffusing=true shows the passes of a stream. Send stream=true too")
         given = {name: value for name, value in (self.model_extra or {}).items() if value}
-        unheard = [name for name in ("tools", "functions", "logprobs", "audio", "modalities") if name in given]
-        unheard = [name for name in unheard if given[name] != ["text"]]
+        unheard = [name for name in UNHEARD if name in given and given[name] != ["text"]]
         kind = given.get("response_format", {"type": "text"})
         if not isinstance(kind, dict) or kind.get("type") != "text":
             unheard.append("response_format")

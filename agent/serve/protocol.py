@@ -29,14 +29,15 @@ class Protocol(H11Protocol):
         self._await_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._late, self._stalled = _stopped(self._late), _stopped(self._stalled)
+        self._headers_came()
+        self._took_data()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         before = self.cycle
         super().data_received(data)
         if self.cycle is not before:
-            self._late = _stopped(self._late)
+            self._headers_came()
         elif self._late is None and (before is None or before.response_complete):
             self._await_headers()  # the first bytes of a further request
 
@@ -45,11 +46,21 @@ class Protocol(H11Protocol):
         self._stalled = self.loop.call_later(self._options.stall_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
-        self._stalled = _stopped(self._stalled)
+        self._took_data()
         super().resume_writing()
 
     def _await_headers(self) -> None:
         self._late = self.loop.call_later(self._options.header_seconds, self._cut_off)
+
+    def _headers_came(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def _took_data(self) -> None:
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
 
     def _cut_off(self) -> None:
         """Without an answer: whoever sends a byte a second does not wait for one."""
@@ -61,8 +72,3 @@ class Protocol(H11Protocol):
 def protocol(options: ServeOptions) -> type[asyncio.Protocol]:
     """What uvicorn's `http` setting takes: it calls it like a class."""
     return cast("type[asyncio.Protocol]", partial(Protocol, options))
-
-
-def _stopped(timer: asyncio.TimerHandle | None) -> None:
-    if timer is not None:
-        timer.cancel()
