@@ -4,6 +4,7 @@ import asyncio
 import time
 import warnings
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
@@ -23,9 +24,11 @@ from .memory.conversation import Conversation
 from .memory.rewriter import ModelRewriter, Rewriter, RuleRewriter
 from .memory.sessions import Sessions
 from .memory.turn import Turn
+from .observe import new_id, observed, observing
 from .options import AgentOptions
 from .question import checked
 from .run import Events, Run, Tools
+from .spans import Request
 from .support import LexicalScorer, Scorer
 from .tools.at_once import at_once
 from .tools.structured import Matcher, Structured, by_questions
@@ -133,7 +136,7 @@ class Agent:
         request_id: str = "",
     ) -> Answer | Structured[Model]:
         """The answer. `where` keeps to documents whose metadata has these values. `asked` is what was typed, where the
-        question was rewritten; with `request_id` it only goes into the trace. With `schema`, a pydantic model, a value
+        question was rewritten; `request_id` goes into the trace, the log and spans. With `schema`, a pydantic model, a value
         for each of its fields that the documents carry.
 
         Raises InvalidQuestion, ModelFailed where the model gave no draft, and SchemaUnusable for a field whose type can't
@@ -143,9 +146,12 @@ class Agent:
             return self._structured(checked(question), schema, where, request_id)
         return _last(self.stream(question, where=where, asked=asked, request_id=request_id))
 
-    def stream(self, question: str, *, where: Where | None = None, asked: str = "", request_id: str = "") -> Events:
-        """What happens, as it happens, `AnswerReady` last. Closing it stops the model before its next pass."""
-        return Run(self._tools, checked(question), where, asked=asked, request_id=request_id).events()
+    def stream(
+        self, question: str, *, where: Where | None = None, asked: str = "", session: str = "", request_id: str = ""
+    ) -> Events:
+        """What happens, as it happens, `AnswerReady` last. Closing it stops the model before its next pass. `session` only
+        names the conversation in logs and spans."""
+        return self._started(question, where, asked, session, request_id)()
 
     @overload
     async def aask(
@@ -173,11 +179,10 @@ class Agent:
         return [event async for event in events if isinstance(event, AnswerReady)][-1].answer
 
     def astream(
-        self, question: str, *, where: Where | None = None, asked: str = "", request_id: str = ""
+        self, question: str, *, where: Where | None = None, asked: str = "", session: str = "", request_id: str = ""
     ) -> AsyncGenerator[Event, None]:
         """`stream`, with every step in a worker thread. Closing or cancelling stops the model before its next pass."""
-        run = Run(self._tools, checked(question), where, asked=asked, request_id=request_id)
-        return in_thread(run.events)
+        return in_thread(self._started(question, where, asked, session, request_id))
 
     def session(
         self, name: str = "chat", *, sessions: Sessions | None = None, rewriter: Rewriter | None = None
@@ -191,6 +196,18 @@ class Agent:
     def in_full(self, question: str, turns: Sequence[Turn]) -> str:
         """What a question means after these turns, oldest first; for callers who keep conversations themselves."""
         return self._rewriter()(checked(question), turns).question
+
+    def _started(
+        self, question: str, where: Where | None, asked: str, session: str, request_id: str
+    ) -> Callable[[], Events]:
+        """A run that has not begun. A request gets an id of its own where somebody watches and none was given."""
+        full, watched = checked(question), observing()
+        request_id = request_id or (new_id() if watched else "")
+        run = Run(self._tools, full, where, asked=asked, request_id=request_id)
+        if not watched:
+            return run.events
+        request = Request(id=request_id, question=full, model=self._tools.generator.name, session=session)
+        return partial(observed, run.events, request)
 
     def _structured(
         self, question: str, schema: type[Model], where: Where | None, request_id: str

@@ -19,7 +19,7 @@ from .turn import Turn
 class Streams(Protocol):
     """What a conversation needs of an agent. `asked` is what was typed, where that differs."""
 
-    def stream(self, question: str, *, asked: str = "", **how: Any) -> Steps[Event, None, None]: ...
+    def stream(self, question: str, *, asked: str = "", session: str = "", **how: Any) -> Steps[Event, None, None]: ...
 
 
 class Conversation:
@@ -67,7 +67,7 @@ class Conversation:
         full = self.rewrite(question)
         if full.question != question:
             yield QuestionRewritten(asked=question, question=full.question, because=full.because)
-        with closing(self._agent.stream(full.question, asked=question, **how)) as events:
+        with closing(self._agent.stream(full.question, asked=question, session=self.name, **how)) as events:
             for event in events:
                 if isinstance(event, AnswerReady):
                     self._sessions.add(self.name, question, event.answer)

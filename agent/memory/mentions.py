@@ -24,7 +24,9 @@ PREPOSITIONS = words(
 )
 CONNECTIVES = words("and but so or then ok okay also")
 _INSIDE_NAMES = words("of de von van der du la del da di the & for y")
-_OPENERS = words("list name tell give describe explain show say please find compare summarise summarize use using create make")
+_OPENERS = words(
+    "list name tell give describe explain show say please find compare summarise summarize use using create make"
+)
 _FUNCTION_WORDS = (
     QUESTION_WORDS | AUXILIARIES | PRONOUNS | DETERMINERS | PREPOSITIONS | CONNECTIVES | _OPENERS
 ) | words("not no if as than because while any some all many much long often there")
