@@ -13,7 +13,7 @@ from ..agent.console import UsageError, output
 from ..agent.options import AgentOptions
 from ..dllm.draft import Generator
 from ..dllm.mini.reader import EmbeddedReader, ReaderOptions
-from ..dllm.mini.weights import SHIPPED
+from ..dllm.mini.weights import SHIPPED, load_reader
 from .asking import Row
 from .backend import Backend
 from .dataset import read_questions
@@ -114,7 +114,12 @@ def loader(name: str) -> tuple[Load, str]:
     if kind != "embedded":
         raise UsageError(f"{name!r} can't be taken apart. Give embedded or embedded:FILE")
     path = Path(rest).expanduser() if rest else SHIPPED
-    return (lambda options: EmbeddedReader.load(path, options=options)), sha256(path) if path.is_file() else ""
+    loaded = load_reader(path)
+
+    def load(options: ReaderOptions) -> Generator:
+        return EmbeddedReader(loaded.reader, loaded.words, loaded.layout, options)
+
+    return load, sha256(path)
 
 
 def plan(

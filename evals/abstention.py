@@ -13,7 +13,7 @@ from .asking import Row
 from .certainty import area_under_risks, auroc, calibration_error, selective_risks
 from .dataset import read_questions
 from .errors import DataUnusable
-from .fit import fitted, refusal, refused
+from .fit import Rule, fitted, refusal
 from .folder import RunFolder, to_json
 from .hotpotqa import Plan, file_name
 from .interval import Interval, mean
@@ -34,12 +34,13 @@ class Record(BaseModel):
 
 
 class Refusals(Record):
-    """What is refused under one pair of thresholds. `balanced` is the mean of F1 over answerable questions, a refused one
+    """What is refused under one rule. `balanced` is the mean of F1 over answerable questions, a refused one
     counting 0, and the share of unanswerable ones that are refused."""
 
     rule: str
     min_confidence: float
     min_answerable: float
+    known_names: bool
     answerable: Interval
     unanswerable: Interval
     f1: Interval
@@ -192,13 +193,14 @@ def markdown(found: AbstentionReport) -> str:
 
 
 def refusals_table(found: AbstentionReport) -> str:
-    head = ["backend", "thresholds", "confidence", "answerable", "answerable refused", "unanswerable refused"]
+    head = ["backend", "rule", "confidence", "answerable", "names", "answerable refused", "unanswerable refused"]
     rows = (
         [
             one.backend,
             each.rule,
             f"{each.min_confidence:.3f}",
             f"{each.min_answerable:.3f}",
+            "must be read" if each.known_names else "–",
             *map(percent, (each.answerable, each.unanswerable, each.f1)),
             f"{100 * each.balanced:.1f}",
         ]
@@ -218,29 +220,31 @@ def tell(found: AbstentionReport, out: Path) -> None:
 def _calibrations(made: Plan, fit: Fitting, out: Path) -> dict[str, Calibration]:
     progress().print("first the questions to fit on", soft_wrap=True)
     rows = measure(fit.questions, made.backends, made.setting, RunFolder(out / "fitting", fit.settings))
-    return {mine[0].backend: fitted(mine, source=fit.source) for mine in by_backend(rows)}
+    known = {backend.name: backend.options.known_names for backend in made.backends}
+    return {
+        mine[0].backend: fitted(mine, source=fit.source, known_names=known[mine[0].backend])
+        for mine in by_backend(rows)
+    }
 
 
 def _refusals(
     rows: Sequence[Row], defaults: AgentOptions, calibration: Calibration | None, *, seed: int
 ) -> Iterator[Refusals]:
-    rules = [("the model's own none", 0.0, 0.0), ("default", defaults.min_confidence, defaults.min_answerable)]
+    rules = {"the model's own none": Rule(), "default": Rule.of(defaults)}
     if calibration:
-        rules.append(("calibrated", calibration.min_confidence, calibration.min_answerable))
-    for rule, confidence, answerable in rules:
-        held = {
-            kind: [refused(r, confidence, answerable) for r in rows if bool(r.answers) is kind]
-            for kind in (True, False)
-        }
-        f1 = [0.0 if refused(r, confidence, answerable) else r.scores["f1"] for r in rows if r.answers]
+        rules["calibrated"] = Rule.of(calibration.options(defaults))
+    for name, rule in rules.items():
+        held = {kind: [rule.refuses(r) for r in rows if bool(r.answers) is kind] for kind in (True, False)}
+        f1 = [0.0 if rule.refuses(r) else r.scores["f1"] for r in rows if r.answers]
         yield Refusals(
-            rule=rule,
-            min_confidence=confidence,
-            min_answerable=answerable,
+            rule=name,
+            min_confidence=rule.min_confidence,
+            min_answerable=rule.min_answerable,
+            known_names=rule.known_names,
             answerable=mean(held[True], seed=seed),
             unanswerable=mean(held[False], seed=seed),
             f1=mean(f1, seed=seed),
-            balanced=round(refusal(rows, confidence, answerable).balanced, 6),
+            balanced=round(refusal(rows, rule).balanced, 6),
         )
 
 

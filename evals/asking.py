@@ -1,8 +1,8 @@
 """One question put to one agent, and everything worth keeping of what came back. Knows no file."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict
 
@@ -10,6 +10,7 @@ from ..agent.agent import Agent
 from ..agent.answer import Answer, Citation, RefinePass, Shown, Trace
 from ..agent.errors import ModelFailed
 from ..agent.events import AnswerReady, DraftMade, DraftRefined
+from ..agent.named import unheard
 from ..agent.options import AgentOptions
 from ..dllm.draft import Draft
 from .backend import Backend
@@ -42,8 +43,8 @@ class Row(BaseModel):
     confidence: float
     answerable: float = 1.0
     """How likely the model held the evidence to carry an answer when it wrote the draft that stood last."""
-    tokens: int = 0
-    """Of that draft; 0 where the backend tells of none."""
+    unheard: tuple[str, ...] = ()
+    """The question's names, where what was read has none of them."""
     abstained: bool
     handed_over: bool = False
     """Whether an agent that can passed the question on to a person."""
@@ -54,8 +55,11 @@ class Row(BaseModel):
     searches: tuple[str, ...] = ()
     passes: tuple[RefinePass, ...] = ()
     refinements: int = 0
+    tokens: int = 0
+    """How many the answer has: the model's own where it tells them apart, else words."""
     seconds: dict[str, float]
-    """By stage; `total` is what a caller waits from question to answer, `first_draft` until the first draft."""
+    """By stage; `total` is what a caller waits from question to answer, `first_draft` until the first draft. `draft.*`
+    are parts of drafting that the model told apart."""
     stopped: str = ""
     errors: tuple[str, ...] = ()
 
@@ -77,6 +81,7 @@ class _Heard:
     failure: ModelFailed | None = None
     standing: Draft | None = None
     first_draft: float | None = None
+    parts: dict[str, float] = field(default_factory=dict)
 
     @property
     def trace(self) -> Trace:
@@ -126,7 +131,7 @@ def ask(
         facts=facts,
         confidence=heard.answer.confidence if heard.answer else 0.0,
         answerable=heard.standing.answerable if heard.standing else 0.0,
-        tokens=len(heard.standing.tokens) if heard.standing else 0,
+        unheard=unheard(question.text, read(trace)),
         abstained=heard.abstained,
         scores=scores(said, facts, question.answers, question.facts)
         | recall(question, trace, options.top_k if library.ranked else 0),
@@ -136,10 +141,17 @@ def ask(
         searches=tuple(hop.query for hop in trace.hops),
         passes=trace.passes,
         refinements=len(trace.refinements),
-        seconds={**dict[str, float](trace.seconds.items()), "first_draft": first, "total": total},
+        tokens=_tokens(heard.standing, said),
+        seconds={**dict[str, float](trace.seconds.items()), **heard.parts, "first_draft": first, "total": total},
         stopped=trace.stopped,
         errors=(*trace.errors, *([str(heard.failure)] if heard.failure else [])),
     )
+
+
+def read(trace: Trace) -> Iterator[str]:
+    """The passages that the answer was read from, with their titles."""
+    texts = {hit.passage_id: f"{hit.title} {hit.text}" for hop in trace.hops for hit in hop.hits}
+    return (texts[shown.passage_id] for shown in trace.evidence if shown.passage_id in texts)
 
 
 def recall(question: Question, trace: Trace, top_k: int) -> dict[str, float]:
@@ -153,6 +165,12 @@ def recall(question: Question, trace: Trace, top_k: int) -> dict[str, float]:
     return {name: len(question.gold_titles & set(found)) / len(question.gold_titles) for name, found in lists.items()}
 
 
+def _tokens(standing: Draft | None, said: str) -> int:
+    if standing and said == standing.text and standing.tokens:
+        return len(standing.tokens)
+    return len(said.split())
+
+
 def _heard(agent: Agent, question: str, clock: Clock) -> _Heard:
     heard = _Heard()
     try:
@@ -161,6 +179,8 @@ def _heard(agent: Agent, question: str, clock: Clock) -> _Heard:
                 heard.answer = event.answer
             elif isinstance(event, DraftMade):
                 heard.first_draft = heard.first_draft or clock()
+                for name, seconds in event.draft.stages.items():
+                    heard.parts[f"draft.{name}"] = heard.parts.get(f"draft.{name}", 0.0) + seconds
                 # As in the agent's loop: a later draft that says nothing replaces none.
                 heard.standing = event.draft if event.draft.text or not heard.standing else heard.standing
             elif isinstance(event, DraftRefined):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..agent.calibration import Calibration
+from ..agent.options import AgentOptions
 from .asking import Row
 from .errors import DataUnusable
 
@@ -17,9 +18,26 @@ STEPS = 25
 """Thresholds of each kind that are tried: quantiles of what was seen."""
 
 
+class Rule(NamedTuple):
+    """When an agent abstains, beside the model's own none: see `AgentOptions`."""
+
+    min_confidence: float = 0.0
+    min_answerable: float = 0.0
+    known_names: bool = False
+
+    @classmethod
+    def of(cls, options: AgentOptions) -> "Rule":
+        return cls(options.min_confidence, options.min_answerable, options.known_names)
+
+    def refuses(self, row: Row) -> bool:
+        """A row that was asked without any of these."""
+        unknown = self.known_names and bool(row.unheard)
+        return row.abstained or unknown or row.confidence < self.min_confidence or row.answerable < self.min_answerable
+
+
 class Refusal(NamedTuple):
-    """Under two thresholds: the share refused of answerable and of unanswerable questions, F1 of the answerable, where a
-    refused one counts 0, and the mean of that F1 and the unanswerable's share: what `thresholds` makes as large as it can."""
+    """Under a rule: the share refused of answerable and of unanswerable questions, F1 of the answerable, where a
+    refused one counts 0, and the mean of that F1 and the unanswerable's share: what `best_rule` makes as large as it can."""
 
     answerable: float
     unanswerable: float
@@ -27,41 +45,40 @@ class Refusal(NamedTuple):
     balanced: float
 
 
-def fitted(rows: Sequence[Row], *, source: str) -> Calibration:
-    """Of rows that were asked without thresholds. Raises DataUnusable where there are too few answers."""
+def fitted(rows: Sequence[Row], *, source: str, known_names: bool = False) -> Calibration:
+    """Of rows that were asked without a rule, for an agent that refuses unknown names or not.
+
+    Raises DataUnusable where there are too few answers.
+    """
     drafts = [row for row in rows if not row.abstained]
     if len(drafts) < LEAST:
         raise DataUnusable(f"{source}: the model answered {len(drafts)} of its questions; at least {LEAST} are needed")
-    confidence, answerable = thresholds(rows)
-    reached = refusal(rows, confidence, answerable)
+    rule = best_rule(rows, known_names=known_names)
+    reached = refusal(rows, rule)
     return Calibration(
-        min_confidence=confidence,
-        min_answerable=answerable,
+        min_confidence=rule.min_confidence,
+        min_answerable=rule.min_answerable,
         points=tuple(monotone([row.confidence for row in drafts], [row.scores["em"] for row in drafts])),
         fitted_on={"questions": len(rows), "answers": len(drafts), "data": source, **reached._asdict()},
     )
 
 
-def thresholds(rows: Sequence[Row]) -> tuple[float, float]:
-    """The `min_confidence` and `min_answerable` that give the largest `balanced` on these rows, of equals the lowest.
+def best_rule(rows: Sequence[Row], *, known_names: bool = False) -> Rule:
+    """The thresholds that give the largest `balanced` on these rows, of equals the lowest.
 
     The two kinds of questions count alike, whatever their numbers: how many a file has says nothing of how many a user
     asks.
     """
-    tried = [(c, a) for c in _steps([row.confidence for row in rows]) for a in _steps([row.answerable for row in rows])]
-    return max(tried, key=lambda pair: (round(refusal(rows, *pair).balanced, 9), -pair[0] - pair[1]))
+    confidences, answerables = _steps([row.confidence for row in rows]), _steps([row.answerable for row in rows])
+    tried = [Rule(confidence, answerable, known_names) for confidence in confidences for answerable in answerables]
+    return max(tried, key=lambda rule: (round(refusal(rows, rule).balanced, 9), -rule[0] - rule[1]))
 
 
-def refused(row: Row, min_confidence: float, min_answerable: float) -> bool:
-    """As the agent decides."""
-    return row.abstained or row.confidence < min_confidence or row.answerable < min_answerable
-
-
-def refusal(rows: Sequence[Row], min_confidence: float, min_answerable: float) -> Refusal:
+def refusal(rows: Sequence[Row], rule: Rule) -> Refusal:
     """Of rows of both kinds."""
     sides: dict[bool, list[tuple[bool, float]]] = {True: [], False: []}
     for row in rows:
-        held = refused(row, min_confidence, min_answerable)
+        held = rule.refuses(row)
         sides[bool(row.answers)].append((held, 0.0 if held else row.scores["f1"]))
     with_answer, without = sides[True], sides[False]
     f1 = sum(score for _, score in with_answer) / len(with_answer)

@@ -9,7 +9,7 @@ from remask.agent.calibration import read_calibration
 from remask.agent.cli import main
 from remask.evals.asking import Row
 from remask.evals.errors import DataUnusable
-from remask.evals.fit import fitted, monotone, pooled, refusal, thresholds
+from remask.evals.fit import Rule, best_rule, fitted, monotone, pooled, refusal
 
 
 def row(number: int, *, confidence: float, f1: float, answers: bool = True, drafted: bool = True) -> Row:
@@ -49,15 +49,23 @@ ROWS = [
     ],
 )
 def test_what_thresholds_refuse(least: float, wanted: tuple[float, ...]) -> None:
-    assert refusal(ROWS, least, 0.0) == pytest.approx(wanted)
-    assert refusal(ROWS, 0.0, least) == pytest.approx(wanted)
+    assert refusal(ROWS, Rule(least, 0.0)) == pytest.approx(wanted)
+    assert refusal(ROWS, Rule(0.0, least)) == pytest.approx(wanted)
 
 
 def test_the_best_thresholds_are_found_and_of_equals_the_lowest() -> None:
     # Refusing all below 0.9 is best; of the two thresholds, one suffices.
-    assert refusal(ROWS, *thresholds(ROWS)).balanced == pytest.approx(2 / 3)
-    assert min(thresholds(ROWS)) == 0.0
-    assert 0.8 < max(thresholds(ROWS)) <= 0.9
+    rule = best_rule(ROWS)
+    assert refusal(ROWS, rule).balanced == pytest.approx(2 / 3)
+    assert min(rule[:2]) == 0.0
+    assert 0.8 < max(rule[:2]) <= 0.9
+
+
+def test_an_agent_that_knows_names_refuses_those_that_it_did_not_read() -> None:
+    strange = ROWS[0].model_copy(update={"unheard": ("Orrin",)})
+    assert Rule(known_names=True).refuses(strange)
+    assert not Rule().refuses(strange)
+    assert not Rule(known_names=True).refuses(ROWS[0])
 
 
 @pytest.mark.parametrize(
@@ -120,7 +128,7 @@ def test_the_command_fits_on_one_file_and_measures_on_another(
     assert found["auroc"]["answerable"]["value"] == 0.75
     own, default, fit = found["refusals"]
     assert (own["answerable"]["value"], own["unanswerable"]["value"]) == (0.0, 0.5)
-    assert own == default | {"rule": own["rule"], "min_confidence": 0.0, "min_answerable": 0.0}
+    assert default == own | {key: default[key] for key in ("rule", "min_confidence", "min_answerable", "known_names")}
     assert fit["rule"] == "calibrated"
     calibration = read_calibration(out / "calibration.json")
     assert calibration.fitted_on["data"] == "b.jsonl"
