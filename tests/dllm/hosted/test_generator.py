@@ -17,7 +17,7 @@ from remask.dllm.hosted.generator import HostedGenerator
 from .server import Out, Received, chunk, completes, refuses, sends, serving, streams
 
 PROMPT = Prompt("Who built it?", (Evidence("Mira Holt built it in 1871.", "Tower"), Evidence("It is tall.")))
-QUICK = Patience(connect=2.0, first=5.0, stall=5.0, backoff=0.001, retries=2)
+QUICK = Patience(connect=60.0, first=60.0, stall=60.0, backoff=0.001, retries=2)
 
 
 @pytest.fixture(autouse=True)
@@ -188,7 +188,7 @@ def test_closing_a_run_drops_its_requests_even_while_the_server_is_silent() -> N
         passes = over(server.url).draft(PROMPT, candidates=2)
         assert [next(passes).canvas, next(passes).canvas] == ["▒", "Mira▒"]
         passes.close()
-        assert server.left.wait(5.0)
+        assert server.left.wait(60.0)
         with pytest.raises(StopIteration):
             next(passes)
 
