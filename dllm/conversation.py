@@ -20,7 +20,7 @@ def messages(
     """System and user turns. `plain` breaks up, in whatever comes from outside, the words that would end a turn.
     `instruction`: what is asked for, with {fence} where the line around the evidence is named."""
     texts = [numbered(number, each, plain=plain) for number, each in enumerate(evidence, 1)]
-    fence = fence_for([question, *texts])
+    fence = fence_for(texts, beside=[question])
     body = "\n\n".join(texts)
     user = f"{fence}\n{body}\n{fence}\n\nQuestion: {plain(question)}"
     return [{"role": "system", "content": instruction.format(fence=fence)}, {"role": "user", "content": user}]
@@ -43,13 +43,14 @@ def numbered(number: int, evidence: Evidence, *, plain: Callable[[str], str]) ->
     return f"[{number}]{title}\n{plain(evidence.text)}"
 
 
-def fence_for(texts: Sequence[str]) -> str:
-    """A line that none of the texts has. It depends on all of them, so nobody who writes one can know it.
+def fence_for(texts: Sequence[str], *, beside: Sequence[str] = ()) -> str:
+    """A line that none of the texts has, nor what stands beside them. It depends on all of the texts, so nobody who writes
+    one can know it; not on what stands beside, so that texts read once can be asked about again.
 
     >>> fence_for(["a"]) == fence_for(["a"]) != fence_for(["b"])
     True
     """
     mark = sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()
-    while any(mark[:16] in text for text in texts):
+    while any(mark[:16] in text for text in (*texts, *beside)):
         mark = sha256(mark.encode("ascii")).hexdigest()
     return f"=====evidence-{mark[:16]}====="

@@ -207,8 +207,9 @@ class _Rows:
             self.unchanged_B = count_unchanged(filled_BN, self.proposed_BN, self.unchanged_B)
             self.proposed_BN = filled_BN
             stable_B = self.active_B & (self.unchanged_B >= policy.stable_passes)
-            chosen_BN = torch.where(stable_B[:, None], masked_BN, chosen_BN)
-            self.stopped_B = self.stopped_B | (stable_B & policy.remdm)
+            # Beyond the block in work a model with kept keys may not have looked at all.
+            chosen_BN = torch.where(stable_B[:, None], masked_BN & (self.block_BN == self.at_B[:, None]), chosen_BN)
+            self.stopped_B = self.stopped_B | (stable_B & policy.remdm & ~(masked_BN & ~chosen_BN).any(1))
         if self.passes + 1 == policy.max_passes and not policy.leave_masks:
             chosen_BN, self.stopped_B = masked_BN, torch.ones_like(self.stopped_B)
         self.canvas_BN = torch.where(chosen_BN, proposal.ids_BN, self.canvas_BN)

@@ -72,7 +72,7 @@ class Policy:
     unsure_rounds: int = 1
     """`unsure`: how often a row is re-masked at most."""
     stable_passes: int | None = None
-    """Commit all and stop once the model's whole proposal has not changed for this many passes; None: never."""
+    """Commit the whole block in work once the model's proposal has not changed for this many passes; None: never."""
     max_passes: int | None = None
     """Passes that may be made at all; None: as many as it takes."""
     leave_masks: bool = False

@@ -32,7 +32,8 @@ class Denoiser(Protocol[State]):
         ...
 
     def predict(self, state: State, canvas_BN: Tensor) -> Tensor:
-        """`logits_BNV`: what belongs in each slot itself (a model that predicts the next token shifts its logits first)."""
+        """`logits_BNV`: what belongs in each slot itself (a model that predicts the next token shifts its logits first).
+        Where only some slots can be committed, the state may say so by an attribute `computed_BN`, [B, N] bool."""
         ...
 
 
@@ -69,28 +70,33 @@ def from_logits(
     sampling: Sampling | Sequence[Sampling] | None = None,
     *,
     seed: Seed = 0,
-    adjust: Callable[[Tensor], Tensor] | None = None,
+    adjust: Callable[[Tensor, Tensor], Tensor] | None = None,
     held: bool = False,
     credit: Credit | None = None,
 ) -> Proposer:
     """The proposer of one run: a pass of the model, then a word for each masked slot, or with `held` for every slot. Make
     a new one for every run, for it holds the run's random numbers. `sampling`: one for all rows, or one for every row.
-    `adjust` changes `logits_BNV` first: it may rule words out in some slots, but must leave one in each. `credit`: favour
-    words that were the likeliest in earlier passes too."""
+    `adjust` changes `logits_BNV` first, given the canvas: it may rule words out in some slots, but must leave one in each.
+    `credit`: favour words that were the likeliest in earlier passes too."""
     noise: list[RowNoise] = []
     account = Account(credit) if credit else None
 
     def propose(canvas_BN: Tensor) -> Proposal:
         with torch.no_grad():
             logits_BNV = denoiser.predict(state, canvas_BN)
-            logits_BNV = adjust(logits_BNV) if adjust else logits_BNV
+            logits_BNV = adjust(logits_BNV, canvas_BN) if adjust else logits_BNV
             logits_BNV = account.spent(logits_BNV, canvas_BN == denoiser.mask_id) if account else logits_BNV
         assert logits_BNV.shape[:2] == canvas_BN.shape, f"logits {logits_BNV.shape}, canvas {canvas_BN.shape}"
         settings = sampling if isinstance(sampling, Sequence) else [sampling or Sampling()] * len(canvas_BN)
         if not noise and any(each.temperature for each in settings):
             noise.append(RowNoise(seed, canvas_BN.shape[0], stream="words", device=logits_BNV.device))
-        ids_BN, confidence_BN = canvas_BN.clone(), torch.ones(canvas_BN.shape, device=canvas_BN.device)
-        for row, (masked_N, each) in enumerate(zip((canvas_BN == denoiser.mask_id) | held, settings, strict=True)):
+        masked_BN = canvas_BN == denoiser.mask_id
+        # A slot that was not looked at is proposed a word that nobody is sure of.
+        ids_BN = canvas_BN.masked_fill(masked_BN, int(denoiser.mask_id == 0))
+        confidence_BN = torch.where(masked_BN, 0.0, 1.0)
+        computed_BN: Tensor | None = None if held else getattr(state, "computed_BN", None)
+        asked_BN = masked_BN | held if computed_BN is None else masked_BN & computed_BN
+        for row, (masked_N, each) in enumerate(zip(asked_BN, settings, strict=True)):
             logits_MV = _allowed(logits_BNV[row], each)[masked_N]
             drawn = each.temperature and noise
             uniform_MV = noise[0].uniform_words(masked_N, row, logits_MV.shape[1]) if drawn else None

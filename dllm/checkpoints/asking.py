@@ -1,34 +1,53 @@
 """A conversation that fits the model's window."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..conversation import messages, numbered
-from ..draft import Prompt
-from ..errors import GenerationFailed
+from ..conversation import INSTRUCTION, messages, numbered
+from ..draft import Evidence, Prompt
+from ..errors import PromptTooLong
 from .tokenizer import Tokenizer
 
 
 class Asked(NamedTuple):
-    """`left_out`: indexes of evidence that did not fit."""
+    """`left_out`: indexes of evidence that did not fit. `head`: how many ids come before the question, the same for any
+    question about the same evidence."""
 
     ids: list[int]
     left_out: tuple[int, ...]
+    head: int = 0
 
 
-def asked(tokenizer: Tokenizer, prompt: Prompt, *, room: int) -> Asked:
+def asked(tokenizer: Tokenizer, prompt: Prompt, *, room: int, instruction: str = INSTRUCTION) -> Asked:
     """The conversation in at most `room` tokens. Evidence is left out whole, the last and so least useful first; the
-    question never is. Raises GenerationFailed where the question alone is too long."""
+    question never is. `instruction` as in `conversation.messages`. Raises PromptTooLong where the question
+    alone is too long."""
     lengths = [len(tokenizer.encode(numbered(n, e, plain=tokenizer.plain))) for n, e in enumerate(prompt.evidence, 1)]
     kept = len(prompt.evidence)
     while True:
-        ids = tokenizer.chat(messages(prompt.question, prompt.evidence[:kept], plain=tokenizer.plain))
+        ids = _chat(tokenizer, prompt.question, prompt.evidence[:kept], instruction)
         if len(ids) <= room:
-            return Asked(ids, tuple(range(kept, len(prompt.evidence))))
+            others = (
+                [_chat(tokenizer, other, prompt.evidence[:kept], instruction) for other in ("a", "1")] if kept else []
+            )
+            head = min((_alike(ids, other) for other in others), default=0)
+            return Asked(ids, tuple(range(kept, len(prompt.evidence))), head)
         if not kept:
-            raise GenerationFailed(
-                f"the question takes {len(ids)} tokens with its instruction, and there is room for {room}. Ask shorter"
+            raise PromptTooLong(
+                f"the question takes {len(ids)} tokens with its instruction, and there is room for {room}. Ask shorter",
+                limit=room,
+                asked=len(ids),
             )
         over = len(ids) - room
         while kept and over > 0:
             kept -= 1
             over -= lengths[kept]
+
+
+def _chat(tokenizer: Tokenizer, question: str, evidence: Sequence[Evidence], instruction: str) -> list[int]:
+    return tokenizer.chat(messages(question, evidence, plain=tokenizer.plain, instruction=instruction))
+
+
+def _alike(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many ids they begin with in common."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

@@ -12,12 +12,14 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from ..credit import Credit
 from ..denoise import Denoised, Run, Step, denoise
 from ..policy import Policy
 from ..renoise import RenoisePolicy, renoise
 from ..sample import Sampling, from_logits, without
 from .denoiser import Checkpoint, DecodeOptions
 from .gemma import Gemma, Read
+from .ground import Contrast, Contrasted, Grounds, grounds
 from .network import Network
 from .reuse import Prompted
 
@@ -34,8 +36,10 @@ class Order:
     max_passes: int
     seed: int = 0
     ends: tuple[int, ...] = ()
-    """Ids after which an answer is over."""
+    """Ids after which an answer is over; empty: fill every slot."""
     adjust: Adjust | None = None
+    credit: Credit | None = None
+    """Only for models with a mask."""
 
 
 class Engine(Protocol):
@@ -68,8 +72,17 @@ class Engine(Protocol):
         """How many a run over so many slots should be given; most end sooner."""
         ...
 
-    def prefill(self, prompt: Sequence[int], *, head: int = 0) -> Any:
-        """`head`: how many ids of the prompt other questions about the same documents begin with too."""
+    def prefill(self, prompt: Sequence[int], *, head: int = 0, without: Sequence[int] = ()) -> Any:
+        """`head`: how many ids of the prompt other questions about the same documents begin with too. `without`: the same
+        prompt without documents, where drafts are to lean on them."""
+        ...
+
+    def logits(self, state: Any, canvas_BN: Tensor) -> Tensor:
+        """`logits_BNV` of one pass over all slots."""
+        ...
+
+    def grounds(self, state: Any, ids_BN: Tensor) -> Grounds | None:
+        """What the documents did for each word of a finished run; None where it had no `without`."""
         ...
 
     def run(self, state: Any, canvas_BN: Tensor, order: Order) -> Run: ...
@@ -78,8 +91,9 @@ class Engine(Protocol):
 class Masked:
     """A model with a mask, under `denoise`."""
 
-    def __init__(self, network: Network, decode: DecodeOptions, policy: Policy) -> None:
+    def __init__(self, network: Network, decode: DecodeOptions, policy: Policy, *, lean: float = 0.0) -> None:
         self.model, self._policy = Checkpoint(network, decode), policy
+        self._contrasted = Contrasted(self.model, most=lean)
         self.name, self.window, self.device = network.family.name, network.window, network.device
         self.words = network.words
 
@@ -98,14 +112,34 @@ class Masked:
         """One for every slot: fewer would commit slots that the model is not sure of."""
         return slots
 
-    def prefill(self, prompt: Sequence[int], *, head: int = 0) -> Prompted:
-        return self.model.prefill([prompt], head=head if self.model.documents else 0)
+    def prefill(self, prompt: Sequence[int], *, head: int = 0, without: Sequence[int] = ()) -> Prompted | Contrast:
+        head = head if self.model.documents is not None else 0
+        if without:
+            return self._contrasted.prefill([prompt, without], head=head)
+        return self.model.prefill([prompt], head=head)
 
-    def run(self, state: Prompted, canvas_BN: Tensor, order: Order) -> Run:
+    def logits(self, state: Prompted, canvas_BN: Tensor) -> Tensor:
+        state.last_pass = state.passes + 1
+        return self.model.predict(state, canvas_BN)
+
+    def grounds(self, state: Prompted | Contrast, ids_BN: Tensor) -> Grounds | None:
+        return grounds(state, ids_BN) if isinstance(state, Contrast) else None
+
+    def run(self, state: Prompted | Contrast, canvas_BN: Tensor, order: Order) -> Run:
         state.last_pass = order.max_passes
-        policy = replace(self._policy, steps=order.max_passes, max_passes=order.max_passes)
-        propose = from_logits(self.model, state, order.sampling, seed=order.seed, adjust=order.adjust)
-        blocks_BN = self.model.blocks(state, *canvas_BN.shape)
+        policy = replace(self._policy, steps=order.max_passes, max_passes=order.max_passes, end_ids=order.ends)
+        named: dict[str, Any] = {
+            "seed": order.seed,
+            "adjust": order.adjust,
+            "held": policy.edit_above is not None,
+            "credit": order.credit,
+        }
+        if isinstance(state, Contrast):
+            propose = from_logits(self._contrasted, state, order.sampling, **named)
+            blocks_BN = self.model.blocks(state.beside, *canvas_BN.shape)
+        else:
+            propose = from_logits(self.model, state, order.sampling, **named)
+            blocks_BN = self.model.blocks(state, *canvas_BN.shape)
         return denoise(propose, canvas_BN, mask_id=self.mask_id, policy=policy, seed=order.seed, block_BN=blocks_BN)
 
 
@@ -128,8 +162,17 @@ class Renoised:
     def passes(self, slots: int) -> int:
         return self._policy.max_passes * max(1, slots // self.model.canvas_length)
 
-    def prefill(self, prompt: Sequence[int], *, head: int = 0) -> Read:
+    def prefill(self, prompt: Sequence[int], *, head: int = 0, without: Sequence[int] = ()) -> Read:
+        """ValueError for a `without`: random words leave nothing to compare slot by slot."""
+        if without:
+            raise ValueError("lean needs a model with a mask, and DiffusionGemma has none. Leave it at 0")
         return self.model.prefill([prompt])
+
+    def logits(self, state: Read, canvas_BN: Tensor) -> Tensor:
+        return self.model.predict(state, canvas_BN)
+
+    def grounds(self, state: Read, ids_BN: Tensor) -> Grounds | None:
+        return None
 
     def run(self, state: Read, canvas_BN: Tensor, order: Order) -> Run:
         """The passes are shared between the canvases. Once every row has ended, the canvases after that are all ends."""

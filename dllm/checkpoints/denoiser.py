@@ -11,9 +11,19 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from .documents import DocumentCache
 from .guide import guided
 from .network import Network
-from .reuse import Caching, Prompted, by_exact_keys, by_refreshed_keys, read_whole_blocks
+from .reuse import (
+    Caching,
+    Prompted,
+    block_in_work,
+    by_exact_keys,
+    by_prompts_own_keys,
+    by_refreshed_keys,
+    read_prompts,
+    read_whole_blocks,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,15 +33,22 @@ class DecodeOptions:
     caching: Caching = "prefix"
     """`none`: every pass computes all columns. Else block-causal families keep the keys of earlier blocks, which is exact.
     Where attention is full, Fast-dLLM (arXiv 2505.22618): keys are computed at the start of a block; then `prefix` computes
-    from the block to the end, `dual` the block alone. Both are approximations that end with the block."""
+    from the block to the end, `dual` the block alone. Both are approximations that end with the block. `prompt`: the prompt
+    is read once, without the canvas, and never again (`by_prompts_own_keys`): the fastest, exact only for a model that
+    was trained to read its prompt so."""
     block_length: int | None = None
     """Slots that are denoised together where attention is full; None: the whole canvas. A block-causal family has its own."""
     guidance: float = 0.0
     """Classifier-free guidance (LLaDA's `cfg_scale`); needs `caching="none"` and doubles every pass."""
+    document_bytes: int = 0
+    """Memory for keys of documents that later questions may be about too; needs attention in blocks, or
+    `caching="prompt"`, for only there a document's keys don't depend on the question."""
 
     def __post_init__(self) -> None:
         if self.guidance and self.caching != "none":
             raise ValueError(f"guidance={self.guidance!r} needs caching='none': it reads each canvas twice")
+        if self.document_bytes < 0:
+            raise ValueError(f"document_bytes={self.document_bytes!r} is negative. 0 keeps nothing")
         if self.block_length is not None and self.block_length < 1:
             raise ValueError(f"block_length={self.block_length!r} is too small. Give at least 1, or None")
 
@@ -41,14 +58,16 @@ class Checkpoint:
 
     def __init__(self, network: Network, options: DecodeOptions | None = None) -> None:
         self.network, self.options = network, options or DecodeOptions()
+        self.documents = DocumentCache(self.options.document_bytes) if self.options.document_bytes else None
 
     @property
     def mask_id(self) -> int:
         return self.network.family.mask_id
 
-    def prefill(self, prompts: Sequence[Sequence[int]]) -> Prompted:
+    def prefill(self, prompts: Sequence[Sequence[int]], *, head: int = 0) -> Prompted:
         """Pads the prompts on the left. A block-causal family reads the blocks that a prompt fills; its tail shares a block
-        with the first slots. ValueError where there is no prompt."""
+        with the first slots. `head`: how many tokens of a single prompt are documents, which come first and are read by
+        themselves where that is exact. ValueError where there is no prompt."""
         if not prompts or not any(prompts):
             raise ValueError("there is nothing in the prompts. Give one with a token for every row, or one for all")
         P = max(len(p) for p in prompts)
@@ -58,9 +77,13 @@ class Checkpoint:
             ids_BP[row, P - len(prompt) :] = torch.tensor(prompt, dtype=torch.long)
             valid_BP[row, P - len(prompt) :] = True
         state = Prompted(ids_BP.to(self.network.device), valid_BP.to(self.network.device))
-        if self.options.caching != "none" and self.network.attends_in_blocks_of:
-            with torch.inference_mode():
-                read_whole_blocks(self.network, state)
+        with torch.inference_mode():
+            if self.options.caching != "none" and self.network.attends_in_blocks_of:
+                read_whole_blocks(self.network, state, head=head, cache=self.documents)
+            elif self.options.caching == "prompt":
+                # Where outputs are shifted, the prompt's last column speaks for the first slot, and goes with the canvas.
+                alone = P - self.network.family.shifted
+                read_prompts(self.network, state, columns=alone, head=min(head, alone), cache=self.documents)
         return state
 
     def blocks(self, state: Prompted, rows: int, slots: int) -> Tensor:
@@ -81,8 +104,12 @@ class Checkpoint:
             if self.options.caching == "none":
                 return self._plain(*state.beside(canvas_BN), N)
             block_BN = self.blocks(state, B, N)
+            here_BN = block_BN == block_in_work(canvas_BN == self.mask_id, block_BN)[:, None]
+            state.computed_BN = None if state.looks_at_all else here_BN
             if self.network.attends_in_blocks_of:
                 return by_exact_keys(self.network, state, canvas_BN, block_BN)
+            if self.options.caching == "prompt":
+                return by_prompts_own_keys(self.network, state, canvas_BN, block_BN)
             return by_refreshed_keys(self.network, state, canvas_BN, block_BN, dual=self.options.caching == "dual")
 
     def _plain(self, ids_BL: Tensor, valid_BL: Tensor, slots: int) -> Tensor:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from ..conversation import INSTRUCTION, kind_of
+from ..credit import Credit
 from ..denoise import Denoised, Step
 from ..draft import Budget, CanvasPass, Draft, Passes, Prompt, Token
 from ..errors import BackendUnavailable, GenerationFailed
@@ -20,6 +21,7 @@ from ..policy import Policy
 from ..renoise import RenoisePolicy
 from ..sample import Sampling
 from .asking import Asked, asked
+from .choose import Decisions
 from .decode import Adjust, Engine, Masked, Order, Renoised
 from .denoiser import DecodeOptions
 from .family import FamilyName, family_of
@@ -54,13 +56,25 @@ class GeneratorOptions:
     """How DiffusionGemma fills a canvas; `max_passes` is the budget's."""
     temperature: float = 0.7
     """For the second candidate and those after it. The first always takes the likeliest words."""
+    lean: float = 0.0
+    """How far drafts go beyond what the evidence says towards what it changes, where that is clear (ARAM, see `ground`); a
+    word that the evidence speaks against loses confidence. 0: not at all; else every pass is made with evidence and without.
+    """
     reluctant_ends: bool = False
     """Commit ends last (LLaDA's `confidence_eos_eot_inf`), for models that stop too early."""
+    stop_at_end: bool = True
+    """Be done with a draft once it says an end with nothing masked before it (LLaDA2's `eos_early_stop`)."""
+    least_tokens: int = 0
+    """Slots at the beginning that may not hold an end, for models that say nothing."""
+    credit: Credit | None = None
+    """Favour words that stay the likeliest pass after pass (CreditDecoding); None: look at each pass by itself."""
     window: int | None = None
     """Tokens of prompt and answer together; None: what config.json says."""
     decode: DecodeOptions = field(default_factory=lambda: DecodeOptions(block_length=32))
 
     def __post_init__(self) -> None:
+        if not self.lean >= 0:
+            raise ValueError(f"lean={self.lean!r} is negative. 0 leaves the evidence as it is")
         if self.answer_tokens < 1:
             raise ValueError(f"answer_tokens={self.answer_tokens!r} leaves no room for an answer. Give at least 1")
 
@@ -119,6 +133,11 @@ class CheckpointGenerator:
         return self._name
 
     @property
+    def decide(self) -> Decisions:
+        """Choices, an order of the evidence, whether it carries an answer or a statement: as probabilities, in one pass."""
+        return Decisions(self._model, self._tokenizer, self._vocabulary)
+
+    @property
     def budget(self) -> Budget:
         """Enough for the drafts of two searches and two refinements."""
         passes = self._model.passes(self._model.slots(self.options.answer_tokens, 0))
@@ -130,7 +149,10 @@ class CheckpointGenerator:
         slots = self._model.slots(self.options.answer_tokens, len(request.asked.ids))
         canvas_BN = torch.full((max(1, candidates), slots), self._model.mask_id)
         ends = self._tokenizer.ends if self.options.reluctant_ends else ()
-        likeliest = Sampling(reluctant=ends)
+        least = self.options.least_tokens
+        likeliest = Sampling(
+            reluctant=ends, forbidden=self._tokenizer.ends if least else (), forbidden_slots=min(least, slots)
+        )
         sampling = [likeliest] + [replace(likeliest, temperature=self.options.temperature)] * (len(canvas_BN) - 1)
         yield self._shown(canvas_BN[0], 0, masked=slots, seconds=request.prefilled)
         done = yield from self._run(request, canvas_BN, sampling, max_passes, seed)
@@ -191,7 +213,10 @@ class CheckpointGenerator:
         window = self.options.window or self._model.window
         room = window - self._model.slots(slots or self.options.answer_tokens, 0)
         conversation = asked(self._tokenizer, prompt, room=room, instruction=instruction)
-        state = self._model.prefill(conversation.ids, head=conversation.head)
+        without: list[int] = []
+        if self.options.lean and prompt.evidence:
+            without = asked(self._tokenizer, Prompt(prompt.question), room=room, instruction=instruction).ids
+        state = self._model.prefill(conversation.ids, head=conversation.head, without=without)
         return _Request(prompt, conversation, state, begun, time.perf_counter() - begun)
 
     def _run(
@@ -203,7 +228,16 @@ class CheckpointGenerator:
         seed: int,
         adjust: Adjust | None = None,
     ) -> Steps[CanvasPass, None, Denoised]:
-        order = Order(sampling=sampling, max_passes=max_passes, seed=seed, ends=self._tokenizer.ends, adjust=adjust)
+        # A template is filled to its last slot, whatever its slots hold.
+        ends = () if adjust or not self.options.stop_at_end else self._tokenizer.ends
+        order = Order(
+            sampling=sampling,
+            max_passes=max_passes,
+            seed=seed,
+            ends=ends,
+            adjust=adjust,
+            credit=self.options.credit,
+        )
         steps = self._model.run(request.state, canvas_BN.to(self._model.device), order)
         while True:
             try:
@@ -247,13 +281,16 @@ class CheckpointGenerator:
         seconds = time.perf_counter() - request.begun
         stages = {"prefill": request.prefilled, "denoise": seconds - request.prefilled}
         kept: dict[str, Draft] = {}
-        rows = zip(done.canvas_BN.tolist(), done.confidence_BN.tolist(), strict=True)
-        drafts = [self._draft(request, ids, confidence) for ids, confidence in rows]
+        sure_BN, nats_BN = done.confidence_BN.cpu(), torch.zeros(len(done.canvas_BN), 0)
+        if found := self._model.grounds(request.state, done.canvas_BN):
+            sure_BN, nats_BN = sure_BN * found.trust_BN, found.nats_BN
+        rows = zip(done.canvas_BN.tolist(), sure_BN.tolist(), nats_BN.tolist(), strict=True)
+        drafts = [replace(self._draft(request, ids, sure), grounds=tuple(nats)) for ids, sure, nats in rows]
         for draft in sorted(drafts, key=lambda d: -d.confidence):
             kept.setdefault(draft.text.lower(), draft)
         return [replace(d, passes=done.passes, seconds=seconds, stages=stages) for d in kept.values()]
 
-    def _draft(self, request: _Request, ids: list[int], confidence: list[float]) -> Draft:
+    def _draft(self, request: _Request, ids: list[int], confidence: list[float]) -> WrittenDraft:
         shown = len(request.prompt.evidence) - len(request.asked.left_out)
         said = written(self._tokenizer, ids, shown=shown)
         end = length(self._tokenizer, ids)
@@ -286,4 +323,5 @@ def _finished(passes: Steps[CanvasPass, None, Denoised]) -> Denoised:
 def _engine(network: Network | Gemma, options: GeneratorOptions) -> Engine:
     if isinstance(network, Gemma):
         return Renoised(network, options.renoise)
-    return Masked(network, options.decode, options.policy or Policy(commit="threshold", threshold=options.threshold))
+    policy = options.policy or Policy(commit="threshold", threshold=options.threshold)
+    return Masked(network, options.decode, policy, lean=options.lean)

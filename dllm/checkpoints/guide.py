@@ -3,7 +3,7 @@
 from torch import Tensor
 
 
-def guided(with_BNV: Tensor, without_BNV: Tensor, scale: float) -> Tensor:
+def guided(with_BNV: Tensor, without_BNV: Tensor, scale: float | Tensor) -> Tensor:
     """`without + (scale + 1) (with - without)`, LLaDA's rule (arXiv 2502.09992, its `cfg_scale`): 0 changes nothing.
 
     >>> import torch

@@ -18,8 +18,10 @@ class KeyStore:
         self._at = self._upto = 0
 
     def aim(self, *, at: int, upto: int, rows: Tensor | None = None) -> None:
-        """The next pass writes from column `at` on and sees columns below `upto`; `rows`: only for these rows."""
-        self._at, self._upto, self._rows = at, upto, rows
+        """The next pass writes from column `at` on and sees columns below `upto`; `rows`: only for these, in order."""
+        # All rows are a view; some are a copy of all that was kept.
+        some = rows is not None and len(rows) < self.room[0]
+        self._at, self._upto, self._rows = at, upto, rows if some else None
 
     def update(
         self, keys_BHLD: Tensor, values_BHLD: Tensor, layer: int, *more: Any, **named: Any
@@ -46,6 +48,13 @@ class KeyStore:
                 wide = kept.new_zeros(rows, kept.shape[1], columns, kept.shape[3])
                 wide[:, :, : kept.shape[2]] = kept
                 theirs.append(wide)
+        return store
+
+    def cut(self, columns: int) -> "KeyStore":
+        """A copy of the first columns of every row."""
+        store = KeyStore(self.room[0], columns)
+        store._keys = [kept[:, :, :columns].clone() for kept in self._keys]
+        store._values = [kept[:, :, :columns].clone() for kept in self._values]
         return store
 
     @property

@@ -26,7 +26,7 @@ class Network:
         self._trunk: nn.Module = loaded.network.model  # type: ignore[assignment]
         self._head: nn.Module = loaded.network.lm_head  # type: ignore[assignment]
         weight: Tensor = self._head.weight  # type: ignore[assignment]
-        self.device, self.dtype = weight.device, weight.dtype
+        self.device, self.dtype, self.words = weight.device, weight.dtype, weight.shape[0]
         self._ours = isinstance(loaded.network, LLaDA2)
         # transformers renamed this argument during version 5.
         names = signature(self._trunk.forward).parameters

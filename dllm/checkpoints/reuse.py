@@ -8,10 +8,11 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from .documents import DocumentCache
 from .keys import KeyStore, first_change
 from .network import Network
 
-Caching = Literal["none", "prefix", "dual"]
+Caching = Literal["none", "prefix", "dual", "prompt"]
 NONE = torch.iinfo(torch.long).max
 
 
@@ -27,6 +28,8 @@ class Prompted:
     keys: KeyStore | None = None
     seen_BL: Tensor | None = None
     """The columns that `keys` were computed from."""
+    computed_BN: Tensor | None = None
+    """The slots whose logits the last pass computed and can commit; None: all of them."""
     block_B: Tensor | None = None
     """The block that each row worked on in its last pass; -1 before the first. Only where attention is full."""
 
@@ -43,14 +46,74 @@ class Prompted:
         return self.passes == self.last_pass
 
 
-def read_whole_blocks(network: Network, state: Prompted) -> None:
-    """Computes the keys of the prompts' blocks that no slot shares."""
+def read_whole_blocks(network: Network, state: Prompted, *, head: int = 0, cache: DocumentCache | None = None) -> None:
+    """Computes the keys of the prompts' blocks that no slot shares. Those of the first `head` columns, as far as they are
+    whole blocks, are taken from the cache or put there."""
     size, P = network.attends_in_blocks_of, state.ids_BP.shape[1]
     assert size
     whole = min(P - length % size for length in state.valid_BP.sum(1).tolist())
     if whole > 0:
-        state.keys, state.seen_BL = KeyStore(len(state.ids_BP), whole), state.ids_BP[:, :whole]
-        network.columns(state.seen_BL, state.valid_BP[:, :whole], keys=state.keys)
+        read_prompts(network, state, columns=whole, head=min(head, whole) // size * size, cache=cache)
+
+
+def read_prompts(
+    network: Network, state: Prompted, *, columns: int, head: int = 0, cache: DocumentCache | None = None
+) -> None:
+    """Computes the keys of the first `columns` columns of the prompts. Those of the first `head` are computed by themselves,
+    and kept in the cache for the next prompt that begins so. Only a prompt of one row has a head."""
+    ids_BL, valid_BL = state.ids_BP[:, :columns], state.valid_BP[:, :columns]
+    head = head if len(ids_BL) == 1 and bool(valid_BL.all()) else 0
+    found = cache.find(ids_BL[0, :head]) if cache is not None and head else None
+    state.keys = found.grown(1, columns) if found else KeyStore(len(ids_BL), columns)
+    if head and not found:
+        network.columns(ids_BL[:, :head], valid_BL[:, :head], keys=state.keys)
+        if cache is not None:
+            cache.put(ids_BL[0, :head], state.keys.cut(head))
+    if head < columns:
+        network.columns(ids_BL[:, head:], valid_BL, at=head, keys=state.keys)
+    state.seen_BL = ids_BL
+
+
+def by_prompts_own_keys(network: Network, state: Prompted, canvas_BN: Tensor, block_BN: Tensor) -> Tensor:
+    """`logits_BNV` where attention is full, with the prompt's keys as the prompt alone gave them: it does not see the canvas.
+
+    The first pass computes the whole canvas; after it, each pass computes the block in work and whatever has changed, and,
+    when a row comes to a block, once more the block that it comes from: a slot's keys are those of the pass after it was
+    committed (as in dKV-Cache, arXiv 2505.15781). Blocks ahead keep the keys of the first pass.
+    """
+    ids_BL, valid_BL = state.beside(canvas_BN)
+    (B, L), (N, shift) = ids_BL.shape, (canvas_BN.shape[1], int(network.family.shifted))
+    P, masked_BN = L - N, canvas_BN == network.family.mask_id
+    assert state.keys is not None, "prompts are read first"
+    first = state.block_B is None or state.keys.room != (B, L)
+    if state.keys.room != (B, L):
+        state.keys = state.keys.grown(B, L)
+    at_B = block_in_work(masked_BN, block_BN)
+    if first or state.looks_at_all or not bool(masked_BN.any()):
+        state.seen_BL, state.block_B = ids_BL, at_B
+        hidden = network.columns(ids_BL[:, P - shift :], valid_BL, at=P - shift, keys=state.keys)
+        return network.own(hidden, shift)
+    assert state.seen_BL is not None
+    assert state.block_B is not None
+    touched_BN = (state.seen_BL[:, P:] != canvas_BN) | (block_BN == at_B[:, None])
+    touched_BN = touched_BN | ((block_BN == state.block_B[:, None]) & (state.block_B != at_B)[:, None])
+    state.seen_BL, state.block_B = ids_BL, at_B
+    places_N = torch.arange(N, device=ids_BL.device)
+    spans = {
+        (row, int(places_N[touched_N][0]), int(places_N[touched_N][-1]) + 1)
+        for row, touched_N in enumerate(touched_BN)
+        if int(at_B[row]) != NONE
+    }
+    out_BNV: Tensor | None = None
+    for low, high in sorted({span[1:] for span in spans}):
+        rows = torch.tensor([row for row, *span in sorted(spans) if span == [low, high]], device=ids_BL.device)
+        at = P + low - shift
+        hidden = network.columns(ids_BL[rows, at : P + high], valid_BL[rows], at=at, keys=state.keys, rows=rows)
+        logits = network.own(hidden, shift)
+        out_BNV = logits.new_zeros(B, N, logits.shape[2]) if out_BNV is None else out_BNV
+        out_BNV[rows, low:high] = logits
+    assert out_BNV is not None
+    return out_BNV
 
 
 def by_exact_keys(network: Network, state: Prompted, canvas_BN: Tensor, block_BN: Tensor) -> Tensor:

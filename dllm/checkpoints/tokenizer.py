@@ -68,6 +68,14 @@ class Tokenizer:
             text = "\n\n".join(m["content"] for m in messages) + "\n\nAnswer:"
         return self.encode(text)
 
+    def texts(self, size: int) -> list[str]:
+        """What each of the first `size` ids says by itself; empty for special words, and for ids without a word."""
+        known = min(size, len(self._tokenizer))
+        held = self._tokenizer.added_tokens_decoder
+        special = {id_ for id_, token in held.items() if token.special} | set(self._tokenizer.all_special_ids)
+        said = self._tokenizer.batch_decode([[id_] for id_ in range(known)], clean_up_tokenization_spaces=False)
+        return ["" if id_ in special else text for id_, text in enumerate(said)] + [""] * (size - known)
+
     def decode(self, ids: Sequence[int]) -> str:
         """Special words are left out."""
         text = self._tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)

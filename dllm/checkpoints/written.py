@@ -27,6 +27,8 @@ class WrittenDraft(Draft):
     ids: tuple[int, ...] = ()
     sure: tuple[float, ...] = ()
     """The confidence of every slot when it was committed."""
+    grounds: tuple[float, ...] = ()
+    """How many nats the evidence changed what the model would say in each slot; empty where that was not looked at."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """A checkpoint as a generator, on tiny random weights: what it says is noise, how it says it is not."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,10 @@ from remask.dllm.checkpoints.generator import CheckpointGenerator, GeneratorOpti
 from remask.dllm.checkpoints.streaming import Shown, stream
 from remask.dllm.checkpoints.tokenizer import Tokenizer
 from remask.dllm.checkpoints.written import WrittenDraft, written
+from remask.dllm.credit import Credit
 from remask.dllm.draft import CanvasPass, Draft, Evidence, Generator, Mark, Passes, Prompt, finish
 from remask.dllm.errors import BackendUnavailable, GenerationFailed, WeightsUnusable
+from remask.dllm.policy import Policy
 from remask.dllm.scripted import ScriptedGenerator
 from torch import Tensor
 from transformers import TextDiffusionStreamer
@@ -59,7 +62,7 @@ def test_every_family_drafts_in_passes_and_says_how_sure_it_is_of_each_token(tmp
     assert seen[-1].masked == 0
     assert 1 <= drafts[0].passes == len(seen) - 1 <= 6
     if name != GEMMA:  # which may think better of what it kept
-        assert sum(each.committed for each in seen) == seen[0].masked
+        assert sum(each.committed for each in seen) <= seen[0].masked
     for token in drafts[0].tokens:
         assert 0 <= token.start < token.end <= len(drafts[0].text)
         assert 0 <= token.confidence <= 1
@@ -149,6 +152,52 @@ def test_transformers_can_generate_into_our_streamer() -> None:
     assert [each.index for each in seen] == list(range(1, 7))  # two drafts and a canvas, twice
     assert seen[-1].canvas == tokenizer.decode(out.sequences[0, prompt.shape[1] :].tolist())
     assert seen[3].canvas.startswith(seen[2].canvas)
+
+
+@pytest.mark.parametrize("name", ["llada", "sdar", GEMMA])
+def test_a_prompt_of_special_words_alone_is_read_as_text(tmp_path: Path, name: str) -> None:
+    special = "".join(SPECIAL)
+    generator = load(tmp_path, name)
+    seen, (draft, *_) = watch(generator.draft(Prompt(special, (Evidence(special, special),)), max_passes=2))
+    assert set(seen[0].canvas) == {"▒"}
+    assert (seen[0].masked, seen[-1].masked) == (len(seen[0].canvas), 0)
+    assert draft.passes <= 2
+
+
+def test_an_answer_may_be_made_to_say_something(tmp_path: Path) -> None:
+    ends = Tokenizer(words()).ends
+    for least in (0, 4):
+        options = GeneratorOptions(answer_tokens=10, least_tokens=least, policy=Policy(commit="hierarchy"))
+        generator = load(tmp_path, "llada", options)
+        head = generator._model.model.network._head.weight
+        with torch.inference_mode():
+            head[list(ends)] = 0.0
+            head[ends[0]] = 100 * head[7]  # an end, or its opposite, wherever it may stand
+            head[words().convert_tokens_to_ids("e")] = -100 * head[7]
+        (draft, *_) = finish(generator.draft(PROMPT, max_passes=10))
+        assert isinstance(draft, WrittenDraft)
+        assert all(id_ not in ends for id_ in draft.ids[:least])
+
+
+def test_a_draft_that_has_ended_takes_no_more_passes(tmp_path: Path) -> None:
+    options = GeneratorOptions(answer_tokens=10, threshold=1.0, stop_at_end=True)
+    generator = load(tmp_path, "llada", options)
+    (draft,) = finish(generator.draft(PROMPT, max_passes=10))
+    assert isinstance(draft, WrittenDraft)
+    said = generator._tokenizer.ends[0]
+    ended = replace(draft, ids=(5, 6, said, *draft.ids[3:]), sure=draft.sure)
+    text = written(generator._tokenizer, ended.ids, shown=0).text
+    seen, (same,) = watch(generator.refine(PROMPT, replace(ended, text=text), [(0, len(text))], max_passes=9))
+    assert seen[0].masked == 2
+    assert same.passes <= 2
+
+
+def test_credit_and_editing_are_options_of_a_generator(tmp_path: Path) -> None:
+    policy = Policy(commit="threshold", threshold=0.2, edit_above=0.1)
+    options = GeneratorOptions(answer_tokens=10, credit=Credit(), policy=policy)
+    generator = load(tmp_path, "llada2", options)
+    (draft, *_) = finish(generator.draft(PROMPT, max_passes=12))
+    assert 1 <= draft.passes <= 12
 
 
 def test_closing_a_run_stops_the_model(tmp_path: Path) -> None:
