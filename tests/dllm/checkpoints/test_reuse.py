@@ -172,6 +172,110 @@ def test_a_change_outside_the_block_computes_all_keys_anew(tmp_path: Path) -> No
     assert float((kept.predict(state, canvas) - want).abs().max()) <= CLOSE
 
 
+# The prompt's own keys.
+
+
+def by_two_blocks(checkpoint: Checkpoint, ids: Tensor, prompt: int) -> Tensor:
+    """Logits of all columns where the prompt's see the prompt and the others all, in one pass of transformers' network."""
+    L = ids.shape[1]
+    mask = torch.zeros(1, 1, L, L)
+    mask[..., :prompt, prompt:] = torch.finfo(torch.float32).min
+    trunk, head = checkpoint.network._trunk, checkpoint.network._head
+    with torch.inference_mode():
+        hidden = trunk(input_ids=ids, attention_mask=mask, position_ids=torch.arange(L)[None]).last_hidden_state
+        logits: Tensor = head(hidden)
+    return torch.cat((logits[:, :1], logits[:, :-1]), 1) if checkpoint.network.family.shifted else logits
+
+
+def test_a_prompt_read_by_itself_is_exact_where_it_does_not_see_the_canvas(tmp_path: Path) -> None:
+    kept = model(tmp_path, "llada", "prompt", block_length=None)
+    state, rows = kept.prefill(prompt("llada", 6)), torch.tensor(prompt("llada", 6))
+    for upto in (0, 3, 7):
+        want = by_two_blocks(kept, torch.cat((rows, filled(upto=upto)), 1), 6)[:, 6:]
+        assert float((kept.predict(state, filled(upto=upto)) - want).abs().max()) <= CLOSE
+
+
+def test_with_shifted_outputs_the_prompts_last_column_goes_with_the_canvas(tmp_path: Path) -> None:
+    kept = model(tmp_path, "dream", "prompt", block_length=None)
+    state, rows = kept.prefill(prompt("dream", 6)), torch.tensor(prompt("dream", 6))
+    want = by_two_blocks(kept, torch.cat((rows, blank(1)), 1), 5)[:, 6:]
+    assert float((kept.predict(state, blank(1)) - want).abs().max()) <= CLOSE
+
+
+@pytest.mark.parametrize(("name", "columns"), [("llada", [6, 12, 4, 8, 4, 8, 4]), ("dream", [5, 13, 5, 9, 5, 9, 5])])
+def test_a_prompt_read_by_itself_is_computed_once(tmp_path: Path, name: str, columns: list[int]) -> None:
+    kept = model(tmp_path, name, "prompt")
+    decode(kept, prompt(name, 6), Policy(steps=6))
+    assert [c for _, c in kept.network.computed] == columns  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", ["llada", "dream"])
+def test_rows_beside_others_get_what_they_get_alone_with_the_prompts_own_keys(tmp_path: Path, name: str) -> None:
+    kept = model(tmp_path, name, "prompt")
+    policy = Policy(commit="threshold", threshold=0.06)
+    rows = prompt(name, 6, 3, 5)
+    alone = [decode(kept, [row], policy)[-1].canvas_BN[0].tolist() for row in rows]
+    assert decode(kept, rows, policy)[-1].canvas_BN.tolist() == alone
+
+
+# Documents.
+
+
+@pytest.mark.parametrize(("name", "caching"), [("sdar", "prefix"), ("llada2", "prefix"), ("llada", "prompt")])
+def test_documents_read_once_give_the_same_logits_to_every_question(
+    tmp_path: Path, name: str, caching: Caching
+) -> None:
+    network = model(tmp_path, name, caching).network
+    kept = Checkpoint(network, DecodeOptions(caching=caching, block_length=4, document_bytes=10**7))
+    plain = Checkpoint(network, DecodeOptions(caching=caching, block_length=4))
+    assert kept.documents is not None
+    documents = cases(name)["x"][0, :9].tolist()
+    for number, question in enumerate(([7, 8], [9, 10, 11, 12, 13], [7, 8])):
+        got = kept.predict(kept.prefill([documents + question], head=9), blank(1))
+        if caching == "prompt":  # its documents don't see the question, with a cache or without
+            fresh = Checkpoint(network, DecodeOptions(caching=caching, block_length=4, document_bytes=10**7))
+            want = fresh.predict(fresh.prefill([documents + question], head=9), blank(1))
+        else:
+            want = plain.predict(plain.prefill([documents + question]), blank(1))
+        assert float((got - want).abs().max()) <= CLOSE
+        assert (kept.documents.hits, kept.documents.misses) == (number, 1)
+
+
+def test_a_document_is_computed_once_and_its_keys_are_not_written_to(tmp_path: Path) -> None:
+    network = model(tmp_path, "sdar", "prefix").network
+    kept = Checkpoint(network, DecodeOptions(document_bytes=10**7))
+    documents = cases("sdar")["x"][0, :8].tolist()
+    kept.prefill([[*documents, 7, 8, 9, 10]], head=8)
+    state = kept.prefill([[*documents, 11, 12, 13, 14]], head=8)
+    assert network.computed == [(1, 8), (1, 4), (1, 4)]  # type: ignore[attr-defined]
+    assert state.keys is not None
+    assert kept.documents is not None
+    held = kept.documents.find(torch.tensor(documents))
+    assert held is not None
+    before = held._keys[0].clone()
+    state.keys._keys[0].zero_()
+    assert torch.equal(held._keys[0], before)
+
+
+def test_documents_keep_to_their_memory_and_the_least_used_goes_first(tmp_path: Path) -> None:
+    network = model(tmp_path, "sdar", "prefix").network
+    one = Checkpoint(network, DecodeOptions(document_bytes=10**7))
+    one.prefill([[*list(range(8)), 9]], head=8)
+    assert one.documents is not None
+    size = one.documents.bytes
+    kept = Checkpoint(network, DecodeOptions(document_bytes=2 * size))
+    assert kept.documents is not None
+    for first in (10, 20, 10, 30):
+        kept.prefill([[*list(range(first, first + 8)), 9]], head=8)
+        assert kept.documents.bytes <= 2 * size
+    names = [kept.documents.find(torch.arange(first, first + 8)) is not None for first in (10, 20, 30)]
+    assert names == [True, False, True]
+    small = Checkpoint(network, DecodeOptions(document_bytes=size - 1))
+    small.prefill([[*list(range(8)), 9]], head=8)
+    assert small.documents is not None
+    assert len(small.documents) == 0
+
+
 def test_guidance_with_caching_is_refused() -> None:
     with pytest.raises(ValueError, match="needs caching='none'"):
         DecodeOptions(guidance=1.0)
