@@ -190,8 +190,8 @@ def _table(rows: Sequence[Row]) -> str:
 def _line(row: Row) -> str:
     t = row.timings
     answered = len(t.latencies) or round(t.per_second * t.seconds)
-    p50, p99 = (1000 * t.percentile(share) for share in (0.5, 0.99))
-    cells: list[Any] = [row.what, row.connections, answered, f"{t.per_second:.2f}", f"{p50:.1f}", f"{p99:.1f}"]
+    p50, p99 = (f"{1000 * t.percentile(share):.1f}" if answered else "–" for share in (0.5, 0.99))
+    cells: list[Any] = [row.what, row.connections, answered, f"{t.per_second:.2f}", p50, p99]
     return "| " + " | ".join(map(str, [*cells, t.refused, t.failed])) + " |"
 
 

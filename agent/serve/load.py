@@ -13,6 +13,10 @@ from itertools import count
 from urllib.parse import urlsplit
 
 
+CUT_SHORT = 599
+"""What a stream counts as that ended without its end, whatever its status said at the beginning."""
+
+
 @dataclass(slots=True)
 class Timings:
     """What happened while load was on."""
@@ -120,18 +124,20 @@ class _Line:
         head = await self._reader.readuntil(b"\r\n\r\n")
         if leave:
             return 0
-        await self._read_body(head.lower())
-        return int(head.split(b" ", 2)[1])
+        status, last = int(head.split(b" ", 2)[1]), await self._last_of_body(head.lower())
+        cut_short = b"text/event-stream" in head.lower() and not last.endswith(b"[DONE]\n\n")
+        return CUT_SHORT if status == 200 and cut_short else status
 
-    async def _read_body(self, head: bytes) -> None:
+    async def _last_of_body(self, head: bytes) -> bytes:
+        """Reads all of it, and gives the last chunk that says something."""
         if b"transfer-encoding: chunked" not in head:
             length = int(head.split(b"content-length:")[1].split(b"\r\n")[0])
-            await self._reader.readexactly(length)
-            return
-        size = -1
-        while size:
-            size = int(await self._reader.readuntil(b"\r\n"), 16)
-            await self._reader.readexactly(size + 2)
+            return await self._reader.readexactly(length)
+        last = b""
+        while size := int(await self._reader.readuntil(b"\r\n"), 16):
+            last = (await self._reader.readexactly(size + 2))[:-2]
+        await self._reader.readexactly(2)
+        return last
 
     async def close(self) -> None:
         self._writer.close()

@@ -41,6 +41,12 @@ def test_a_full_queue_is_counted_as_refused_not_as_failed() -> None:
     assert found.failed <= 1  # the one that was worked on ran out of time
 
 
+def test_a_stream_that_is_cut_short_is_no_answer() -> None:
+    with served(service_over(in_memory(), Gated(), request_seconds=0.2)) as address:
+        found = asyncio.run(loaded(address, streaming([WHEN], leave_every=0), connections=1, seconds=0.1))
+    assert (found.failed, found.latencies) == (1, [])
+
+
 def test_percentiles_are_of_the_requests_that_were_answered() -> None:
     timings = Timings(latencies=[number / 100 for number in range(100, 0, -1)])
     assert (timings.percentile(0.5), timings.percentile(0.99), timings.percentile(1)) == (0.5, 0.99, 1.0)
