@@ -4,11 +4,11 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import closing
 
-from ..dllm.draft import CanvasPass, Draft, Evidence, Kind, Passes, Prompt, Token
+from ..dllm.draft import CanvasPass, Draft, Kind, Passes, Prompt, Token
 from ..dllm.errors import PromptTooLong
-from .prompts import DEFAULT, prompt_text
+from .prompts import DEFAULT, prompt_of, written
 from .rewriter import Rewriter
-from .writer import Step, Writer
+from .writer import Step, Steps, Writer
 
 MAX_TOKENS = 32
 """As many as the embedded reader's longest answers need, and more than a short answer has."""
@@ -24,7 +24,7 @@ class AutoregressiveReader(Rewriter):
 
     def __init__(self, writer: Writer, *, instruction: str = DEFAULT, max_tokens: int = MAX_TOKENS) -> None:
         """`instruction` is one of the prompts in `prompts.toml`, by its name."""
-        self.writer, self.template = writer, prompt_text(instruction)
+        self.writer, self.template = writer, prompt_of(instruction)
         self._max_tokens = max_tokens
 
     def draft(self, prompt: Prompt, *, candidates: int = 1, max_passes: int = 4, seed: int = 0) -> Passes:
@@ -38,7 +38,7 @@ class AutoregressiveReader(Rewriter):
         return [
             Draft(
                 "" if kind == "none" else text,
-                (Token(0, len(text), sure),) if kind == "span" else (),
+                _tokens(made, text) if kind == "span" else (),
                 kind,
                 confidence=sure,
                 left_out=tuple(range(shown, len(prompt.evidence))),
@@ -52,40 +52,43 @@ class AutoregressiveReader(Rewriter):
         """The steps, and how many passages were read."""
         shown = len(prompt.evidence)
         while True:
-            asked = written(self.template, prompt.question, prompt.evidence[:shown])
+            asked = written(self.template.text, prompt.question, prompt.evidence[:shown])
             try:
-                return (yield from watched(self.writer, asked, self._max_tokens)), shown
+                return (yield from self._steps(asked)), shown
             except PromptTooLong:
                 if not shown:
                     raise
                 shown -= 1
 
+    def _steps(self, asked: str) -> Written:
+        return watched(self.writer.write(asked, max_tokens=self._max_tokens, examples=self.template.examples))
 
-def watched(writer: Writer, asked: str, max_tokens: int) -> Written:
-    """Shows each step as a pass."""
+
+def watched(steps: Steps, *, begin: int = 0) -> Written:
+    """Shows each step as a pass, counted from `begin`."""
     made: list[Step] = []
-    with closing(writer.write(asked, max_tokens=max_tokens)) as steps:
+    with closing(steps):
         for step in steps:
             made.append(step)
-            yield CanvasPass(len(made) - 1, step.text, 1, 0, seconds=step.seconds)
+            yield CanvasPass(begin + len(made) - 1, step.text, 1, 0, seconds=step.seconds)
     return made
-
-
-def written(template: str, question: str, evidence: Sequence[Evidence]) -> str:
-    """What the model is told.
-
-    >>> written("{passages} / {question}", "Who?", [Evidence("Mira did.", "Fresco"), Evidence("Blau.")])
-    'Fresco: Mira did.\\n\\nBlau. / Who?'
-    """
-    texts = [f"{one.title}: {one.text}" if one.title else one.text for one in evidence]
-    # In one go: braces in a passage are text.
-    parts = {"passages": "\n\n".join(texts), "question": question}
-    return template.format_map(parts)
 
 
 def stages(made: Sequence[Step]) -> dict[str, float]:
     """Seconds to the first token, and of all others."""
     return {"prefill": made[0].seconds, "decode": sum(step.seconds for step in made[1:])} if made else {}
+
+
+def _tokens(made: Sequence[Step], text: str) -> tuple[Token, ...]:
+    """One a step. Blanks around the text belong to none."""
+    blanks, begin = made[-1].text.find(text), 0
+    found: list[Token] = []
+    for step in made:
+        end = min(len(step.text) - blanks, len(text))
+        if end > begin:
+            found.append(Token(begin, end, step.confidence))
+            begin = end
+    return tuple(found)
 
 
 def _kind(text: str) -> Kind:

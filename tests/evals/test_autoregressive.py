@@ -1,5 +1,6 @@
 """The autoregressive baseline over a writer that says a given answer, and its files and prompts by name."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -7,10 +8,10 @@ from remask.agent.console import UsageError
 from remask.dllm.draft import CanvasPass, Draft, Evidence, Prompt, finish
 from remask.dllm.errors import BackendUnavailable, PromptTooLong
 from remask.evals import gguf as files
-from remask.evals.autoregressive import AutoregressiveReader, written
+from remask.evals.autoregressive import AutoregressiveReader
 from remask.evals.backend import check_names
-from remask.evals.prompts import prompts
-from remask.evals.writer import Step, Steps
+from remask.evals.prompts import answering, prompt_of, prompts, written
+from remask.evals.writer import Example, Step, Steps
 
 PROMPT = Prompt("Who?", (Evidence("Mira Holt.", "Fresco"), Evidence("The Blau.", "Blau")))
 
@@ -22,11 +23,12 @@ class Says:
 
     def __init__(self, text: str, *, window: int = 10_000) -> None:
         self.text, self.window, self.asked = text, window, ""
+        self.examples: Sequence[Example] = ()
 
-    def write(self, asked: str, *, max_tokens: int) -> Steps:
+    def write(self, asked: str, *, max_tokens: int, examples: Sequence[Example] = ()) -> Steps:
         if len(asked) > self.window:
             raise PromptTooLong(f"the prompt has {len(asked)} tokens, the window {self.window}")
-        self.asked = asked
+        self.asked, self.examples = asked, examples
         for end in range(1, min(len(self.text), max_tokens) + 1):
             yield Step(self.text[:end], 0.5, 2.0 if end == 1 else 1.0)
 
@@ -63,7 +65,7 @@ def test_passages_that_do_not_fit_are_left_out_from_the_end_and_named() -> None:
         drafted("a", window=64)
 
 
-@pytest.mark.parametrize("name", prompts())
+@pytest.mark.parametrize("name", answering())
 def test_every_prompt_shows_passages_and_question_whatever_they_hold(name: str) -> None:
     says = Says("a")
     strange = Prompt("Who {is} it?", (Evidence("Braces {0} {question}.", "Set"),))
@@ -71,6 +73,16 @@ def test_every_prompt_shows_passages_and_question_whatever_they_hold(name: str) 
     assert "Set: Braces {0} {question}." in says.asked
     assert says.asked.count("Who {is} it?") >= 1
     assert "{passages}" not in says.asked
+    assert [example for example in says.examples if "{" in "".join(example)] == []
+
+
+def test_examples_are_asked_as_the_question_is_and_shown_in_the_report() -> None:
+    template = prompt_of("turns")
+    assert [answer for _, answer in template.examples] == ["Aalborg", "yes", "12 May 1931"]
+    for asked, _ in template.examples:
+        assert asked.endswith("?\nAnswer:")
+        assert asked in str(template)
+    assert "check" in prompts()
 
 
 def test_a_passage_without_a_title_stands_alone() -> None:

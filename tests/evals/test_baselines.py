@@ -3,7 +3,7 @@
 import pytest
 from remask.agent.console import UsageError
 from remask.dllm.draft import Draft, Evidence, Prompt, finish
-from remask.evals.backend import open_backends
+from remask.evals.backend import ONCE, open_backends
 from remask.evals.floor import SentenceFloor
 from remask.evals.gold import GoldCeiling
 
@@ -52,6 +52,11 @@ def test_refining_changes_nothing(backend: SentenceFloor | GoldCeiling) -> None:
     (again,) = finish(backend.refine(prompt, draft, [(0, 3)]))
     assert isinstance(again, Draft)
     assert (again.text, again.cited) == (draft.text, draft.cited)
+
+
+def test_an_endpoint_is_asked_like_any_baseline_and_named_by_its_model() -> None:
+    (backend,) = open_backends(["openai:http://127.0.0.1:9/v1#org/model"], [])
+    assert (backend.name, backend.options) == ("openai:org/model", ONCE)
 
 
 @pytest.mark.parametrize(

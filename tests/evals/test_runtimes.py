@@ -45,6 +45,19 @@ def test_a_file_is_asked_in_its_own_way_and_says_what_it_spells(made: Made, temp
     assert text(writer) == "Mira"
 
 
+def test_examples_come_before_what_is_asked(made: Made) -> None:
+    # A template that ends in an example's answer makes the model go on from there, whatever is asked.
+    answered = (
+        "{{ messages[1]['content'] }}{% if messages[0]['role'] == 'user' %}{{ messages[0]['content'] }}{% endif %}"
+    )
+    writer = made({"?": "M", "M": "i"}, template=answered)
+    (*_, last) = writer.write("Who:", max_tokens=8, examples=[("Where?", "Ulm")])
+    assert last.text.strip() == "Mi"
+    plain = made({":": "M", "M": "i"})
+    (*_, last) = plain.write("Who?", max_tokens=8, examples=[("Where?", "Ulm")])
+    assert last.text.strip() == "Mi"
+
+
 def test_it_stops_at_its_longest_length_and_at_the_end_of_a_line(made: Made) -> None:
     assert text(made({":": "x", "x": "x"}), max_tokens=5) == "xxxxx"
     assert text(made({":": "\n", "\n": "M", "M": "i"})) == "Mi"
