@@ -2,6 +2,7 @@
 
 run.json     what makes the rows comparable; a run with other settings is refused here
 rows.jsonl   a line for each question and backend
+*.jsonl      further records of a measure, a line each
 """
 
 import json
@@ -9,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from .asking import Row
 from .errors import RunUnusable
@@ -32,12 +33,16 @@ class RunFolder:
             path.mkdir(parents=True, exist_ok=True)
             self.write(RUN, to_json(self.settings))
         self.rows = {row.key: row for row in read_rows(path)}
-        self._drop_torn_line()
+        self._drop_torn_lines()
 
     def add(self, row: Row) -> None:
-        with (self.path / ROWS).open("a", encoding="utf-8", newline="\n") as file:
-            file.write(row.model_dump_json() + "\n")
+        self.append(ROWS, row)
         self.rows[row.key] = row
+
+    def append(self, name: str, record: BaseModel) -> None:
+        """A line of a file of records."""
+        with (self.path / name).open("a", encoding="utf-8", newline="\n") as file:
+            file.write(record.model_dump_json() + "\n")
 
     def write(self, name: str, text: str) -> Path:
         """Whole or not at all."""
@@ -47,11 +52,11 @@ class RunFolder:
         draft.replace(path)
         return path
 
-    def _drop_torn_line(self) -> None:
+    def _drop_torn_lines(self) -> None:
         """Of a run that was killed while it wrote."""
-        path = self.path / ROWS
-        if path.exists() and not (data := path.read_bytes()).endswith(b"\n"):
-            path.write_bytes(data[: data.rfind(b"\n") + 1])
+        for path in self.path.glob("*.jsonl"):
+            if not (data := path.read_bytes()).endswith(b"\n"):
+                path.write_bytes(data[: data.rfind(b"\n") + 1])
 
 
 def read_settings(path: Path) -> dict[str, Any]:

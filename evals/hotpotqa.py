@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ..agent.console import output, progress
+from ..agent.console import output
 from ..agent.options import AgentOptions
 from ..retrieval import Index
 from .asking import Row
@@ -12,12 +12,13 @@ from .backend import Backend, check_names, open_backends
 from .corpus import open_index
 from .dataset import read_questions
 from .folder import RunFolder, to_json
+from .interval import Interval
 from .library import Library, given, indexed
 from .machine import circumstances
 from .measure import Setting, Spread, measure
-from .page import page
-from .plot import INSTALL, bars, can_plot, waiting
+from .plot import can_plot, waiting
 from .predictions import to_official
+from .publish import publish
 from .question import Question
 from .records import sha256
 from .report import NAMES, Report, markdown, report, scores_table, times_table
@@ -50,13 +51,14 @@ def plan(
     top_k: int | None = None,
     may_abstain: bool = False,
     variants: Variants | None = None,
+    at_once: int = 1,
 ) -> Plan:
     """Reads and opens everything before the first question is asked. `variants` turns the backends that were named into
-    those that are asked."""
+    those that are asked; `at_once` is how many questions will be asked at a time."""
     check_names(names)
     everything = read_questions(data)
     opened = open_index(index, corpus, out) if where == "open" else None
-    backends = open_backends(names, everything)
+    backends = open_backends(names, everything, at_once=at_once)
     backends = variants(backends) if variants else backends
     setting = setting_of(where, opened, seed=seed, top_k=top_k, may_abstain=may_abstain)
     settings = {
@@ -106,23 +108,13 @@ def write(folder: RunFolder, found: Report, rows: Sequence[Row]) -> None:
         name = "predictions.json" if number == 0 else f"predictions.{file_name(scores.backend)}.json"
         folder.write(name, to_json(to_official(mine)))
     folder.write("metrics.json", to_json(found.metrics()))
-    folder.write("report.json", to_json(found.model_dump(mode="json")))
-    text = markdown(found)
-    folder.write("report.md", text)
-    folder.write("report.html", page(found.title, text, pictures(folder, found, rows), rows))
+    drawn = {"time": waiting(rows)} if can_plot() else {}
+    publish(folder, found, found.title, markdown(found), rows, bars={"accuracy": _bars(found)}, pictures=drawn)
 
 
-def pictures(folder: RunFolder, found: Report, rows: Sequence[Row]) -> dict[str, bytes]:
-    """Also written as PNG. None without matplotlib, and a line says so."""
-    if not can_plot():
-        progress().print(f"no pictures: matplotlib is not installed. Install it with: {INSTALL}", soft_wrap=True)
-        return {}
+def _bars(found: Report) -> dict[str, dict[str, Interval]]:
     shown = ("em", "f1", "sp_f1", "joint_f1")
-    values = {s.backend: {NAMES[n]: s.metrics[n] for n in shown if n in s.metrics} for s in found.scores}
-    made = {"accuracy": bars(found.title, values), "time": waiting(rows)}
-    for name, data in made.items():
-        (folder.path / f"{name}.png").write_bytes(data)
-    return made
+    return {s.backend: {NAMES[n]: s.metrics[n] for n in shown if n in s.metrics} for s in found.scores}
 
 
 def tell(found: Report, out: Path) -> None:

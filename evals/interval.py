@@ -55,6 +55,17 @@ def quantile(values: Sequence[float], q: float, *, seed: int = 0) -> Interval:
     return interval_of([np.asarray(values, dtype=np.float64)], lambda sample: np.quantile(sample, q, axis=1), seed)
 
 
+def rate(amounts: Sequence[float], per: Sequence[float], *, seed: int = 0) -> Interval:
+    """The sum of one over the sum of the other, such as tokens a second.
+
+    >>> rate([2, 4], [1, 2]).value
+    2.0
+    """
+    assert len(amounts) == len(per)
+    both = [np.asarray(side, dtype=np.float64) for side in (amounts, per)]
+    return interval_of(both, lambda amount, each: amount.sum(axis=1) / each.sum(axis=1), seed)
+
+
 def median_ratio(ours: Sequence[float], theirs: Sequence[float], *, seed: int = 0) -> Interval:
     """Median of `theirs` over median of `ours`: how many times as fast we are, both on the same questions.
 

@@ -8,16 +8,24 @@ from pydantic import BaseModel, ConfigDict
 
 from ..agent.console import output
 from .asking import Row
-from .folder import RunFolder, to_json
+from .folder import RunFolder
 from .hotpotqa import Plan
 from .interval import Interval, median_ratio, quantile
+from .load import Load, load_table, under_load
 from .machine import circumstances
 from .measure import measure
-from .page import page
-from .plot import can_plot, waiting
+from .plot import amounts, can_plot, waiting
+from .publish import publish
+from .rates import Rates, rates, rates_table
 from .report import Report, provenance, report, times_table
 from .summary import by_backend
 from .table import milliseconds, table, times
+
+LEVELS = (1, 2, 4)
+RATES = """Tokens are those of the answer that stands, in each model's own pieces: word pieces of a reader that quotes, tokens
+of a model that writes. The time is that of drafting and refining, reading included.""".replace("\n", " ")
+LOAD = """Under load, each backend answered blocks of questions in turn, several at a time. Rates are over blocks,
+waiting is over questions.""".replace("\n", " ")
 
 
 class PassTimes(BaseModel):
@@ -37,25 +45,41 @@ class LatencyReport(BaseModel):
 
     report: Report
     passes: tuple[PassTimes, ...]
+    rates: tuple[Rates, ...]
+    load: tuple[Load, ...]
+    """By level, the first backend first."""
 
 
-def run(made: Plan, out: Path, *, seed: int, warm: int, repeats: int) -> LatencyReport:
-    """Asks, and writes the whole folder. Interrupted, it goes on where it stopped when it is called again."""
+def run(
+    made: Plan, out: Path, *, seed: int, warm: int, repeats: int, levels: Sequence[int] = (), loaded: int = 0
+) -> LatencyReport:
+    """Asks, and writes the whole folder. Then the first `loaded` questions again, as many at a time as each of `levels`
+    says. Interrupted, it goes on where it stopped when it is called again."""
     folder = RunFolder(out, {**made.settings, "warm": warm, "repeats": repeats})
     rows = measure(made.questions, made.backends, made.setting, folder, repeats=repeats, warm=warm)
     title = f"Time on {made.settings['data']}, {made.settings['setting']} setting"
     found = LatencyReport(
         report=report(title, rows, made.backends, folder.settings, circumstances(), seed=seed),
         passes=tuple(times for mine in by_backend(rows) if (times := pass_times(mine, seed=seed))),
+        rates=tuple(rate for mine in by_backend(rows) if (rate := rates(mine, seed=seed))),
+        load=under_load(made.questions[:loaded], made.backends, made.setting, folder, levels, seed=seed)
+        if loaded
+        else (),
     )
-    text = markdown(found)
-    pictures = {"time": waiting(rows)} if can_plot() else {}
-    for name, data in pictures.items():
-        (out / f"{name}.png").write_bytes(data)
-    folder.write("report.json", to_json(found.model_dump(mode="json")))
-    folder.write("report.md", text)
-    folder.write("report.html", page(title, text, pictures, rows))
+    publish(folder, found, title, markdown(found), rows, pictures=_pictures(found, rows))
     return found
+
+
+def _pictures(found: LatencyReport, rows: Sequence[Row]) -> dict[str, bytes]:
+    if not can_plot():
+        return {}
+    made = {"time": waiting(rows)}
+    if found.load:
+        lines: dict[str, list[tuple[int, Interval]]] = {}
+        for one in found.load:
+            lines.setdefault(one.backend, []).append((one.at_once, one.per_second))
+        made["load"] = amounts("Questions answered under load", lines, "questions at once", "questions a second")
+    return made
 
 
 def pass_times(rows: Sequence[Row], *, seed: int = 0) -> PassTimes | None:
@@ -93,6 +117,10 @@ def markdown(found: LatencyReport) -> str:
         head = ["backend", "pass over the prompt", "pass over the canvas", "prompt over canvas"]
         cells = ([p.backend, milliseconds(p.prompt), milliseconds(p.canvas), times(p.ratio)] for p in found.passes)
         parts.append(table(head, cells))
+    if found.rates:
+        parts += [RATES, rates_table(found.rates)]
+    if found.load:
+        parts += [LOAD, load_table(found.load)]
     return "\n\n".join([*parts, provenance(made)]) + "\n"
 
 

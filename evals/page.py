@@ -35,9 +35,12 @@ def page(title: str, markdown: str, pictures: Mapping[str, bytes], rows: Sequenc
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body>\n"
-        f"{''.join(_blocks(markdown))}\n{chr(10).join(images)}\n{_questions(rows)}\n"
-        f"<script>{SCRIPT}</script></body></html>\n"
+        f"{''.join(_blocks(markdown))}\n{chr(10).join(images)}\n{_searchable(rows) if rows else ''}</body></html>\n"
     )
+
+
+def _searchable(rows: Sequence[Row]) -> str:
+    return f"{_questions(rows)}\n<script>{SCRIPT}</script>\n"
 
 
 def _questions(rows: Sequence[Row]) -> str:

@@ -48,6 +48,7 @@ def waiting(rows: Sequence[Row]) -> bytes:
         colour = _COLOURS[place % len(_COLOURS)]
         axes.step(milliseconds, share, where="post", label=group[0].backend, color=colour)
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.set_ylim(0, 100)
     axes.set_xlabel("milliseconds from question to answer")
     axes.set_ylabel("percent of questions")
@@ -58,17 +59,31 @@ def waiting(rows: Sequence[Row]) -> bytes:
 def curves(title: str, lines: Mapping[str, Sequence[tuple[int, Interval]]], *, across: str = "documents") -> bytes:
     """A line a name, in percent, over a number of documents or of something else, with bands for the intervals."""
     figure, axes = _figure(title)
-    for place, (name, points) in enumerate(lines.items()):
-        at = [place for place, _ in points]
-        colour = _COLOURS[place % len(_COLOURS)]
-        axes.plot(at, [100 * interval.value for _, interval in points], marker="o", label=name, color=colour)
-        low, high = [100 * i.low for _, i in points], [100 * i.high for _, i in points]
-        axes.fill_between(at, low, high, alpha=0.12, color=colour)
+    _banded(axes, {name: [(at, 100 * i.value, 100 * i.low, 100 * i.high) for at, i in p] for name, p in lines.items()})
     axes.set_ylim(0, 100)
     axes.set_xlabel(across)
     axes.set_ylabel("percent")
-    axes.legend(frameon=False)
     return _png(figure)
+
+
+def amounts(title: str, lines: Mapping[str, Sequence[tuple[int, Interval]]], across: str, up: str) -> bytes:
+    """A line a name, of some amount over a whole number, with bands for the intervals."""
+    figure, axes = _figure(title)
+    _banded(axes, {name: [(at, i.value, i.low, i.high) for at, i in points] for name, points in lines.items()})
+    axes.set_ylim(bottom=0)
+    axes.set_xticks(sorted({at for points in lines.values() for at, _ in points}))
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    return _png(figure)
+
+
+def _banded(axes: Any, lines: Mapping[str, Sequence[tuple[int, float, float, float]]]) -> None:
+    for place, (name, points) in enumerate(lines.items()):
+        at, value, low, high = zip(*points, strict=True)
+        colour = _COLOURS[place % len(_COLOURS)]
+        axes.plot(at, value, marker="o", label=name, color=colour)
+        axes.fill_between(at, low, high, alpha=0.12, color=colour)
+    axes.legend(frameon=False)
 
 
 def _figure(title: str) -> tuple[Any, Any]:

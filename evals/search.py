@@ -5,21 +5,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ..agent.console import UsageError, output
 from ..retrieval import FusionOptions, Hit, Index, Mode
 from .corpus import open_index
-from .folder import to_json
+from .errors import RunUnusable
+from .folder import RunFolder, to_json
 from .interval import Interval, difference, mean, quantile
 from .machine import Circumstances, circumstances
 from .meter import meter
+from .publish import publish
 from .question import Topic
 from .ranking import scores
 from .records import sha256
 from .table import milliseconds, percent, points, table
 from .topics import read_topics
 
+FOUND = "found.jsonl"
 DEPTH = 100
 """How far down a ranking is looked at; the reciprocal rank of anything further is 0."""
 
@@ -41,7 +44,7 @@ WAYS = (
 
 
 class Found(BaseModel):
-    """One query by one way. A line of `rows.jsonl`."""
+    """One query by one way. A line of `found.jsonl`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -52,6 +55,10 @@ class Found(BaseModel):
     ranked: tuple[str, ...]
     scores: dict[str, float]
     seconds: float
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.way, self.id
 
 
 class SearchReport(BaseModel):
@@ -69,24 +76,24 @@ class SearchReport(BaseModel):
 def run(
     data: Path, out: Path, *, index: Path | None, corpus: Path | None, limit: int | None, seed: int
 ) -> SearchReport:
-    """Writes rows, report.json, metrics.json and report.md."""
+    """Searches, and writes the whole folder. Interrupted, it goes on where it stopped when it is called again."""
     topics = read_topics(data)
-    out.mkdir(parents=True, exist_ok=True)
     indexes = _opened(index, corpus or topics.corpus, out)
-    rows = _searched(topics.listed[:limit], topics.by, indexes)
     first = indexes[WAYS[0].name]
     settings = {
         "task": "retrieval",
         "data": data.name,
         "data_sha256": sha256(data),
-        "queries": len(rows) // len(WAYS),
         "passages": len(first),
         "embedder": first.embedder.name,
         "relevance by": topics.by,
         "seed": seed,
     }
-    made = report(rows, settings, circumstances(), seed=seed)
-    _write(out, made, rows)
+    folder = RunFolder(out, settings)
+    rows = _searched(topics.listed[:limit], topics.by, indexes, folder)
+    made = report(rows, {**settings, "queries": len(rows) // len(WAYS)}, circumstances(), seed=seed)
+    folder.write("metrics.json", to_json(made.model_dump(mode="json", include={"settings", "scores", "pairs"})))
+    publish(folder, made, _title(made), markdown(made) + "\n", [], bars={"found": made.scores})
     return made
 
 
@@ -121,7 +128,7 @@ def markdown(made: SearchReport) -> str:
     facts += [f"versions: {', '.join(f'{name} {value}' for name, value in where.versions.items())}"]
     return "\n\n".join(
         [
-            f"# Retrieval on {made.settings['data']}, {made.settings['passages']:,} passages",
+            f"# {_title(made)}",
             "In percent, with bootstrap 95% intervals over queries. all@k: the share of queries for which the first k"
             f" hold everything relevant. Rankings are cut at {DEPTH}.",
             table(["way", "n", *names, "p50 ms"], rows),
@@ -131,8 +138,12 @@ def markdown(made: SearchReport) -> str:
     )
 
 
+def _title(made: SearchReport) -> str:
+    return f"Retrieval on {made.settings['data']}, {made.settings['passages']:,} passages"
+
+
 def tell(made: SearchReport, out: Path) -> None:
-    output().print(f"{markdown(made)}\n\n{out / 'report.md'}")
+    output().print(f"{markdown(made)}\n\n{out / 'report.html'}")
 
 
 def _opened(index: Path | None, corpus: Path | None, out: Path) -> dict[str, Index]:
@@ -144,17 +155,31 @@ def _opened(index: Path | None, corpus: Path | None, out: Path) -> dict[str, Ind
     return {way.name: Index.open(folder, embedder=built.embedder, fusion=way.fusion) for way in WAYS}
 
 
-def _searched(topics: Sequence[Topic], by: str, indexes: Mapping[str, Index]) -> list[Found]:
-    """One query by all ways before the next."""
-    rows: list[Found] = []
-    for way in WAYS:
-        indexes[way.name].search(topics[0].text, DEPTH, mode=way.mode)  # warm
-    with meter("searching", len(topics)) as tell:
-        for number, topic in enumerate(topics, 1):
-            rows += [_found(topic, way, by, indexes[way.name]) for way in WAYS]
-            so_far = [row.scores["nDCG@10"] for row in rows if row.way == "weighted"]
+def _searched(topics: Sequence[Topic], by: str, indexes: Mapping[str, Index], folder: RunFolder) -> list[Found]:
+    """One query by all ways before the next; those that the folder has are not asked again."""
+    done = {row.key: row for row in _kept(folder)}
+    todo = [topic for topic in topics if any((way.name, topic.id) not in done for way in WAYS)]
+    for way in WAYS if todo else ():
+        indexes[way.name].search(todo[0].text, DEPTH, mode=way.mode)  # warm
+    with meter("searching", len(topics), done=len(topics) - len(todo)) as tell:
+        for number, topic in enumerate(todo, len(topics) - len(todo) + 1):
+            for way in WAYS:
+                if (way.name, topic.id) not in done:
+                    row = _found(topic, way, by, indexes[way.name])
+                    folder.append(FOUND, row)
+                    done[row.key] = row
+            so_far = [row.scores["nDCG@10"] for row in done.values() if row.way == "weighted"]
             tell(number, f"nDCG@10 {100 * sum(so_far) / len(so_far):.1f}")
-    return rows
+    return [done[way.name, topic.id] for topic in topics for way in WAYS]
+
+
+def _kept(folder: RunFolder) -> list[Found]:
+    path = folder.path / FOUND
+    lines = path.read_text(encoding="utf-8").split("\n")[:-1] if path.exists() else []
+    try:
+        return [Found.model_validate_json(line) for line in lines]
+    except ValidationError as error:
+        raise RunUnusable(f"{path}: {error.errors()[0]['msg']}. Choose another folder with --out") from error
 
 
 def _found(topic: Topic, way: Way, by: str, index: Index) -> Found:
@@ -175,14 +200,3 @@ def _found(topic: Topic, way: Way, by: str, index: Index) -> Found:
 
 def _key(hit: Hit, by: str) -> str:
     return hit.passage.title if by == "title" else hit.passage.document_id
-
-
-def _write(out: Path, made: SearchReport, rows: Sequence[Found]) -> None:
-    files = {
-        "rows.jsonl": "".join(row.model_dump_json() + "\n" for row in rows),
-        "report.json": to_json(made.model_dump(mode="json")),
-        "metrics.json": to_json(made.model_dump(mode="json", include={"settings", "scores", "pairs"})),
-        "report.md": markdown(made) + "\n",
-    }
-    for name, text in files.items():
-        (out / name).write_text(text, encoding="utf-8", newline="\n")

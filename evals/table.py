@@ -45,6 +45,14 @@ def times(interval: Interval | None) -> str:
     return _shown(interval, 1, 1)
 
 
+def number(interval: Interval | None, *, digits: int = 1) -> str:
+    """
+    >>> number(Interval(value=0.5, low=0.25, high=0.75, n=8), digits=2)
+    '0.50 [0.25, 0.75]'
+    """
+    return _shown(interval, 1, digits)
+
+
 def _shown(interval: Interval | None, scale: float, digits: int, *, sign: str = "") -> str:
     if interval is None:
         return "–"

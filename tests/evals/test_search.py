@@ -57,6 +57,20 @@ def test_questions_are_searched_by_every_way(tmp_path: Path, capsys: pytest.Capt
     assert "| weighted | 3 |" in capsys.readouterr().out
 
 
+def test_a_search_that_was_stopped_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> None:
+    corpus = jsonl(tmp_path / "corpus.jsonl", [{"id": t, "title": t, "text": text} for t, text in TEXTS.items()])
+    data = official(tmp_path)
+    searched(tmp_path, data, corpus)
+    out = tmp_path / "out"
+    metrics, kept = (out / "metrics.json").read_bytes(), (out / "found.jsonl").read_text().splitlines()
+    (out / "found.jsonl").write_text("\n".join(kept[:5]) + "\n" + kept[5][:30])
+    searched(tmp_path, data, corpus)
+    assert (out / "metrics.json").read_bytes() == metrics
+    assert len((out / "found.jsonl").read_text().splitlines()) == len(kept) == 12
+    assert (out / "found.jsonl").read_text().splitlines()[:5] == kept[:5]
+    assert "<h1>Retrieval on" in (out / "report.html").read_text()
+
+
 def test_beir_s_layout_is_read_and_queries_without_anything_relevant_are_left_out(tmp_path: Path) -> None:
     data = beir(tmp_path / "beir")
     topics = read_topics(data)
