@@ -13,6 +13,12 @@ class PlaceName(StrEnum):
     LAST = "last"
 
 
+class KindName(StrEnum):
+    DISTRACTORS = "distractors"
+    DUPLICATES = "duplicates"
+    CONTRADICTIONS = "contradictions"
+
+
 class SettingName(StrEnum):
     DISTRACTOR = "distractor"
     GOLD = "gold"
@@ -27,6 +33,23 @@ Data = Annotated[
         show_default=False,
     ),
 ]
+DataOrDownload = Annotated[
+    Path | None,
+    typer.Option(
+        "--data",
+        help="Questions, as a file in one of HotpotQA's layouts. [default: its development set, downloaded to runs/data]",
+        show_default=False,
+    ),
+]
+Url = Annotated[
+    str | None, typer.Option("--url", help="Where to download from instead, such as a mirror.", show_default=False)
+]
+Sha256 = Annotated[
+    str | None,
+    typer.Option(
+        "--sha256", help="The hash that a download must have instead of the recorded one.", show_default=False
+    ),
+]
 SettingOption = Annotated[
     SettingName,
     typer.Option(
@@ -37,7 +60,7 @@ SettingOption = Annotated[
 Main = Annotated[
     str,
     typer.Option(
-        "--backend", help="embedded[:FILE], autoregressive[:FILE.gguf], floor, gold, or a checkpoint as in llada:PATH."
+        "--backend", help="embedded[:FILE], smollm2, pipeline, floor, gold, or any other; a wrong name lists them."
     ),
 ]
 Baselines = Annotated[
@@ -68,6 +91,16 @@ RayAddress = Annotated[
     typer.Option("--ray", help="Ask on a Ray cluster: its address, auto, or local.", show_default=False),
 ]
 TopK = Annotated[int | None, typer.Option("--top-k", min=1, help="Passages a search asks for.", show_default=False)]
+AtOnce = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--at-once",
+        min=1,
+        help="Under load, so many questions at a time. May be repeated. [default: 1 2 4]",
+        show_default=False,
+    ),
+]
+Load = Annotated[int, typer.Option("--load", min=0, help="How many questions to ask under load; 0 leaves it out.")]
 Abstain = Annotated[
     bool, typer.Option("--abstain", help="Let the agent abstain; without this it must say its best guess.")
 ]

@@ -1,5 +1,6 @@
-"""The commands of `remask eval` that keep a comparison fair, in words. What they do is imported late."""
+"""The commands of `remask eval` that prepare a comparison and keep what it found, in words. They import late."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -29,3 +30,16 @@ def prompts(
 
     folder = out or default_out("prompts", setting.value, data)
     tune(data, setting.value, backend, prompt or [], folder, limit=limit, seed=seed)
+
+
+def results(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of results.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", help="The page; pictures go into a folder beside it.")] = Path(
+        "RESULTS.md"
+    ),
+) -> None:
+    """Put runs on one page to be kept: what they found, how each is repeated, and their pictures."""
+    from ..agent.console import output
+    from .results import write_results
+
+    output().print(str(write_results(runs, out)))

@@ -9,11 +9,15 @@ import typer
 from . import baselines, quality
 from .arguments import (
     Abstain,
+    AtOnce,
     Baselines,
     CorpusFile,
     Data,
+    DataOrDownload,
     IndexFolder,
+    KindName,
     Limit,
+    Load,
     Main,
     Out,
     PlaceName,
@@ -21,7 +25,9 @@ from .arguments import (
     Seed,
     SettingName,
     SettingOption,
+    Sha256,
     TopK,
+    Url,
     default_out,
 )
 
@@ -34,7 +40,7 @@ app = typer.Typer(
 
 @app.command()
 def hotpotqa(
-    data: Data,
+    data: DataOrDownload = None,
     setting: SettingOption = SettingName.DISTRACTOR,
     backend: Main = "embedded",
     baseline: Baselines = None,
@@ -44,6 +50,8 @@ def hotpotqa(
     seed: Seed = 0,
     top_k: TopK = None,
     abstain: Abstain = False,
+    url: Url = None,
+    sha256: Sha256 = None,
     ray: RayAddress = None,
     out: Out = None,
 ) -> None:
@@ -54,7 +62,10 @@ def hotpotqa(
     """
     from . import hotpotqa as task
     from .cluster import spreading
+    from .download import downloaded, published
 
+    wanted = published(url, sha256)
+    data = data or downloaded(Path("runs/data"), wanted)
     folder = out or default_out("hotpotqa", setting.value, data)
     planned = partial(
         task.plan,
@@ -88,15 +99,19 @@ def latency(
     top_k: TopK = None,
     warm: Annotated[int, typer.Option("--warm", min=0, help="Questions asked beforehand and not counted.")] = 3,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="How often each question is asked.")] = 1,
+    at_once: AtOnce = None,
+    load: Load = 24,
     out: Out = None,
 ) -> None:
     """Measure what a caller waits: p50, p95, p99, by stage, and how many times as fast one backend is as another.
 
-    Each question goes through all backends before the next, so that the machine's noise hits all alike.
+    Each question goes through all backends before the next, so that the machine's noise hits all alike. Then the first
+    questions again, several at a time: throughput.
     """
     from . import hotpotqa as task
     from . import latency as measuring
 
+    levels = sorted(set(at_once or measuring.LEVELS))
     folder = out or default_out("latency", setting.value, data)
     made = task.plan(
         "latency",
@@ -110,8 +125,10 @@ def latency(
         seed=seed,
         top_k=top_k,
         may_abstain=True,
+        at_once=max(levels) if load else 1,
     )
-    measuring.tell(measuring.run(made, folder, seed=seed, warm=warm, repeats=repeats), folder)
+    found = measuring.run(made, folder, seed=seed, warm=warm, repeats=repeats, levels=levels, loaded=load)
+    measuring.tell(found, folder)
 
 
 @app.command()
@@ -150,6 +167,14 @@ def noise(
             "--place", help="Where the right documents stand. May be repeated. [default: all]", show_default=False
         ),
     ] = None,
+    kind: Annotated[
+        list[KindName] | None,
+        typer.Option(
+            "--kind",
+            help="What the others are: other texts, near-duplicates, one that contradicts. May be repeated. [default: all]",
+            show_default=False,
+        ),
+    ] = None,
     limit: Limit = None,
     seed: Seed = 0,
     out: Out = None,
@@ -162,7 +187,8 @@ def noise(
     made = task.plan("noise", data, "distractor", [backend, *(baseline or [])], out=folder, limit=limit, seed=seed)
     places = [one for one in measuring.PLACES if not place or one in place]
     counts = documents or measuring.COUNTS
-    measuring.tell(measuring.run(made, folder, counts=counts, places=places, seed=seed), folder)
+    kinds = [one for one in measuring.KINDS if not kind or one in kind]
+    measuring.tell(measuring.run(made, folder, counts=counts, places=places, kinds=kinds, seed=seed), folder)
 
 
 @app.command()
@@ -202,5 +228,7 @@ def score(
 app.command()(quality.ablation)
 app.command()(quality.abstention)
 app.command()(quality.citations)
+app.command()(quality.ragas)
 app.command()(quality.task)
 app.command()(baselines.prompts)
+app.command()(baselines.results)

@@ -1,8 +1,9 @@
 """What can go wrong when measuring, sorted by what a caller can do about it.
 
 EvalError
-├── DataUnusable   a file of questions, predictions or texts can't be measured on; file, row and key are named
-└── RunUnusable    a folder of results is damaged, or holds another run than the one asked for
+├── DataUnusable    a file of questions, predictions or texts can't be measured on; file, row and key are named
+├── DownloadFailed  the published questions can't be had, or are not the published ones
+└── RunUnusable     a folder of results is damaged, or holds another run than the one asked for
 
 Trouble with models and indexes stays their own errors. A question that a model fails on is no error: its row says so,
 and it counts as wrong.
@@ -16,6 +17,10 @@ class EvalError(CommandError):
 
 
 class DataUnusable(EvalError):
+    pass
+
+
+class DownloadFailed(EvalError):
     pass
 
 

@@ -70,3 +70,10 @@ def test_a_wrong_file_is_refused_and_the_key_named(tmp_path: Path, prediction: o
     with pytest.raises(DataUnusable) as error:
         read_predictions(written(tmp_path, prediction))
     assert said in str(error.value)
+
+
+def test_two_predictions_for_one_question_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "predictions.json"
+    path.write_text('{"answer": {"q1": "a", "q1": "b"}, "sp": {}}', encoding="utf-8")
+    with pytest.raises(DataUnusable, match="the key 'q1' stands twice in one object"):
+        read_predictions(path)
