@@ -75,9 +75,10 @@ class Versions:
         assert answer is not None, "agents and conversations give answers"
         if answer.abstained:
             return Reply(text=answer.text, abstained=True, confidence=answer.confidence, answer=answer)
-        own = self._version(answer)
-        if own.document_id not in _by_document(answer):  # what a tool said is of one case, and contradicts no document
+        # What a tool said is of one case, and contradicts no document.
+        if answer.citations[0].document_id not in _by_document(answer):
             return Reply(text=answer.text, citations=answer.citations, confidence=answer.confidence, answer=answer)
+        own = self._version(answer)
         others = [v for v in self.of(answer) if v.document_id != own.document_id]
         differing = [v for v in others if differ(own.answer, v.answer, self._options)]
         return _told(answer, newest_first([own, *differing]))
@@ -90,10 +91,10 @@ class Versions:
         return tuple(newest_first(versions))
 
     def _alone(self, question: str, passages: Sequence[Passage]) -> Answer | None:
-        """The answer from these passages and no others; None where they carry none."""
+        """The answer from these passages and no others; None where they carry none. No tool is called again."""
         given = _Given(tuple(Hit(passage, 1.0) for passage in passages))
-        options = self._tools.options.model_copy(update={"extra_hops": 0, "max_refinements": 0})
-        run = Run(replace(self._tools, retriever=given, options=options), question)
+        options = self._tools.options.model_copy(update={"extra_hops": 0, "max_refinements": 0, "candidates": 1})
+        run = Run(replace(self._tools, retriever=given, options=options, toolbox=None), question)
         answer = next(event.answer for event in run.events() if isinstance(event, AnswerReady))
         return None if answer.abstained else answer
 

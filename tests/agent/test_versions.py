@@ -1,8 +1,11 @@
 """Documents that differ: the newer one speaks first, both are cited, and a report lists the contradiction."""
 
 from datetime import date
+from typing import Annotated
 
 import pytest
+from pydantic import Field
+from remask.agent import Agent
 from remask.agent.dated import dated, dates
 from remask.agent.report import report
 from remask.agent.versions import Versions, differ
@@ -10,7 +13,7 @@ from remask.dllm.draft import Draft, Prompt
 from remask.dllm.scripted import NOTHING, ScriptedGenerator, pointing
 from remask.retrieval.document import Document
 
-from .shelf import over
+from .shelf import Shelf, over
 
 OLD = Document(id="old", title="Screening", text="Reviewed 3 May 2016. Bowel screening begins at the age of 50 years.")
 NEW = Document(id="new", title="Screening", text="Reviewed 7 June 2022. Bowel screening begins at the age of 45 years.")
@@ -46,6 +49,22 @@ def test_documents_that_agree_leave_the_answer_alone_with_its_date() -> None:
 def test_a_quotation_that_is_not_on_the_question_does_not_differ_from_it() -> None:
     reply = Versions(over([NEW, FERRY], ScriptedGenerator(first_age))).ask(QUESTION)
     assert "50" not in reply.text
+
+
+def test_what_a_tool_said_is_of_one_case_and_is_asked_for_once() -> None:
+    looked_up: list[str] = []
+
+    def screening_of(number: Annotated[str, Field(pattern=r"P-\d+")]) -> dict[str, str]:
+        """Look up the age at which a patient's bowel screening begins."""
+        looked_up.append(number)
+        return {"patient": number, "age": "50 years"}
+
+    shelf = Shelf([OLD, NEW])
+    model = ScriptedGenerator(lambda prompt: pointing(prompt, "50 years"))
+    agent = Agent(shelf, model, documents=shelf.document, tools=[screening_of])
+    reply = Versions(agent).ask("At what age does the bowel screening of the patient P-7 begin?")
+    assert looked_up == ["P-7"]
+    assert (reply.text, reply.citations[0].document_id) == ("50 years", "tool:screening_of")
 
 
 def test_an_abstention_stays_one() -> None:

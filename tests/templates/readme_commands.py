@@ -1,7 +1,7 @@
 """Runs the commands of a project's README in one process, so that models are loaded once. Run it in the project's folder.
 
-`pip` resolves and installs nothing (a dry run, from what is installed); `python FILE` and `pytest` run here, as they would
-there. Any other command is an error.
+`pip` resolves and installs nothing (a dry run, from what is installed); `python FILE`, `pytest` and `remask` run here, as they
+would there, but for an eval, which asks its first question only. Any other command is an error.
 """
 
 import re
@@ -13,10 +13,11 @@ from pathlib import Path
 
 
 def commands(readme: str) -> list[str]:
-    """The commands in the blocks marked as shell, those joined by && one by one."""
+    """The commands in the blocks marked as shell, those joined by && one by one; then the evals and indexes in the text."""
     blocks = re.findall(r"^```sh\n(.*?)^```", readme, re.DOTALL | re.MULTILINE)
     lines = [line for block in blocks for line in block.splitlines() if line.strip()]
-    return [command.strip() for line in lines for command in line.split("&&")]
+    named = re.findall(r"`(remask (?:eval|index) [^`]+)`", readme)
+    return [command.strip() for line in lines for command in line.split("&&")] + named
 
 
 def run(command: str) -> int:
@@ -32,6 +33,10 @@ def run(command: str) -> int:
 
         sys.argv = words
         return int(pytest.main(["-q", "-p", "no:cacheprovider"]))
+    if words[0] == "remask":
+        from remask.agent.cli import main
+
+        return main([*words[1:], *(["--limit", "1", "--out", "runs/first"] if words[1] == "eval" else [])])
     if words[0] == "python":
         sys.argv = words[1:]
         sys.path.insert(0, str(Path.cwd()))

@@ -24,7 +24,9 @@ def test_a_report_quotes_its_papers_to_the_character_and_numbers_them() -> None:
 
 def test_a_report_never_overwrites_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "report.md").write_text("mine")
-    monkeypatch.setattr(sys, "argv", ["agent.py", "--out", str(tmp_path / "report.md"), "What is the capital of Mongolia?"])
+    monkeypatch.setattr(
+        sys, "argv", ["agent.py", "--out", str(tmp_path / "report.md"), "What is the capital of Mongolia?"]
+    )
     with pytest.raises(FileExistsError):
         program.main()
     assert (tmp_path / "report.md").read_text() == "mine"
