@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from itertools import count
 from urllib.parse import urlsplit
 
-
 CUT_SHORT = 599
 """What a stream counts as that ended without its end, whatever its status said at the beginning."""
 
