@@ -4,6 +4,7 @@ Every machine must see the files under the same paths, and have this package ins
 and its piece of work done again. The one module that imports ray; needs `remask[ray]`.
 """
 
+import gc
 import os
 import socket
 import warnings
@@ -123,7 +124,11 @@ def connected(address: str) -> Iterator[Cluster]:
         yield Cluster(ray)
     finally:
         if mine:
-            ray.shutdown()
+            with warnings.catch_warnings():
+                # It forgets the processes that it started before they have ended, of which Python would warn later.
+                warnings.simplefilter("ignore", ResourceWarning)
+                ray.shutdown()
+                gc.collect()
 
 
 def _start(ray: Any, address: str) -> None:
@@ -137,8 +142,10 @@ def _start(ray: Any, address: str) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # its own, of no concern to a user
             ray.init(**where)
-    except (ConnectionError, RuntimeError, ValueError) as error:
-        raise ClusterUnavailable(f"{address!r}: no Ray cluster answers there: {error}. {_START}") from error
+    except Exception as error:  # a start that takes too long is a bare Exception
+        ray.shutdown()
+        reason = " ".join(str(error).split())
+        raise ClusterUnavailable(f"{address!r}: no Ray cluster answers there: {reason}. {_START}") from error
 
 
 _START = "Start one with: ray start --head; or use 'local' for this machine alone"

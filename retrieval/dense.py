@@ -1,7 +1,7 @@
 """Ranks passages by the angle between their vectors and a question's: FAISS, inner product of unit vectors.
 
 Exact up to `exact_up_to` passages, an HNSW graph above; a filtered search is always exact. Knows nothing of text.
-The one module that imports faiss.
+The one module that imports faiss, for the others too.
 """
 
 # N passages, D dimensions
@@ -78,7 +78,7 @@ class DenseIndex:
             return []
         if self.approximate and allowed is None:
             graph = self.graph
-            settings = _faiss().SearchParametersHNSW(efSearch=max(EF_SEARCH, 2 * k))
+            settings = faiss_library().SearchParametersHNSW(efSearch=max(EF_SEARCH, 2 * k))
             return _sorted(*graph.search(query_1D, k, params=settings))[:k]
         return self._exact(query_1D, k, count, allowed)
 
@@ -87,8 +87,10 @@ class DenseIndex:
             return self._ranked(query_1D, k, count, allowed)
 
     def _ranked(self, query_1D: Floats, k: int, count: int, allowed: Mask | None) -> Scored:
-        selector = None if allowed is None else _faiss().IDSelectorBitmap(np.packbits(allowed, bitorder="little"))
-        settings = _faiss().SearchParameters(sel=selector) if selector is not None else None
+        selector = (
+            None if allowed is None else faiss_library().IDSelectorBitmap(np.packbits(allowed, bitorder="little"))
+        )
+        settings = faiss_library().SearchParameters(sel=selector) if selector is not None else None
         found = _sorted(*self._flat.search(query_1D, min(k + 1, count), params=settings))
         if len(found) > k and found[k][1] == found[k - 1][1]:
             # Which of the equal ones FAISS returned is chance: ask for all that are as good.
@@ -100,8 +102,8 @@ class DenseIndex:
     @cached_property
     def _flat(self) -> Any:
         if self.approximate:
-            return _faiss().downcast_index(self.graph.storage)
-        flat = _faiss().IndexFlatIP(self.vectors_ND.shape[1])
+            return faiss_library().downcast_index(self.graph.storage)
+        flat = faiss_library().IndexFlatIP(self.vectors_ND.shape[1])
         flat.add(np.ascontiguousarray(self.vectors_ND))
         return flat
 
@@ -114,11 +116,11 @@ class DenseIndex:
         return self._ready_graph
 
     def write_graph(self, path: Path) -> None:
-        _faiss().write_index(self.graph, str(path))
+        faiss_library().write_index(self.graph, str(path))
 
 
 def read_graph(path: Path) -> Any:
-    return _faiss().read_index(str(path))
+    return faiss_library().read_index(str(path))
 
 
 LINKS = 32
@@ -127,14 +129,14 @@ EF_SEARCH = 128
 
 
 def _new_graph(vectors_ND: Floats) -> Any:
-    graph = _faiss().IndexHNSWFlat(vectors_ND.shape[1], LINKS, _faiss().METRIC_INNER_PRODUCT)
+    graph = faiss_library().IndexHNSWFlat(vectors_ND.shape[1], LINKS, faiss_library().METRIC_INNER_PRODUCT)
     graph.hnsw.efConstruction = EF_CONSTRUCTION
     graph.add(vectors_ND)
     return graph
 
 
 def _grown_graph(graph: Any, added_MD: Floats) -> Any:
-    grown = _faiss().clone_index(graph)
+    grown = faiss_library().clone_index(graph)
     if len(added_MD):
         grown.add(np.ascontiguousarray(added_MD))
     return grown
@@ -159,16 +161,16 @@ def _unit(vectors: Floats) -> Floats:
 @contextmanager
 def _one_thread() -> Iterator[None]:
     """For one question over a small index a second thread gains a millisecond, and waits 20 where others are at work."""
-    threads = _faiss().omp_get_max_threads()
-    _faiss().omp_set_num_threads(1)
+    threads = faiss_library().omp_get_max_threads()
+    faiss_library().omp_set_num_threads(1)
     try:
         yield
     finally:
-        _faiss().omp_set_num_threads(threads)
+        faiss_library().omp_set_num_threads(threads)
 
 
 @cache
-def _faiss() -> Any:
+def faiss_library() -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # SWIG's, at import, of no concern to a user
         import faiss

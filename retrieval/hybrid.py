@@ -1,6 +1,6 @@
 """Asks both rankers and fuses what they say. Knows nothing of files, and never changes: an update makes another one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +12,7 @@ from .embed import Embedder
 from .errors import IndexUnusable
 from .fuse import reciprocal_ranks, weighted_scores
 from .lexical import LexicalIndex, Mask, Scored, best
+from .mapped import Passages
 from .postings import Floats
 
 Mode = Literal["hybrid", "lexical", "dense"]
@@ -133,14 +134,14 @@ class HybridRetriever:
 
     def _allowed(self, where: Where) -> Mask:
         wanted = {key: _any_of(value) for key, value in where.items()}
-        return np.fromiter(
-            (
-                all(_tagged(passage.metadata.get(key)) in values for key, values in wanted.items())
-                for passage in self.passages
-            ),
-            dtype=np.bool_,
-            count=len(self.passages),
-        )
+        if isinstance(self.passages, Passages):  # then each metadata is looked at once, and no passage is read
+            return _matching(self.passages.metadata(), wanted)[self.passages.kinds]
+        return _matching((passage.metadata for passage in self.passages), wanted)
+
+
+def _matching(metadata: Iterable[Mapping[str, Scalar]], wanted: Mapping[str, set[tuple[bool, Scalar | None]]]) -> Mask:
+    found = (all(_tagged(one.get(key)) in values for key, values in wanted.items()) for one in metadata)
+    return np.fromiter(found, dtype=np.bool_)
 
 
 def _missing(there: Scored, here: Scored) -> list[int]:

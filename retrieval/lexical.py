@@ -4,7 +4,7 @@ bm25s is the engine. rank-bm25 is the reference (it takes hundreds of times as l
 zero for a word in half of the passages, and a question of that word would find nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -12,9 +12,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from .batches import batched
 from .postings import Floats, Offsets, Postings
 from .words import WordOptions, passage_words, query_words
 
+COUNTED_AT_ONCE = 10_000
 Mask = npt.NDArray[np.bool_]
 Scored = list[tuple[int, float]]
 """Positions of passages with their scores, best first; equal scores by position."""
@@ -46,14 +48,17 @@ class LexicalOptions:
 class LexicalIndex:
     """Immutable: adding or removing passages gives a new one, so a search under way is never disturbed."""
 
-    def __init__(self, postings: Postings, options: LexicalOptions) -> None:
+    def __init__(self, postings: Postings, options: LexicalOptions, *, weights: Floats | None = None) -> None:
+        """`weights` are the postings' own, where they were computed before."""
         self.postings = postings
         self.options = options
+        self._weights = weights
 
     @classmethod
-    def build(cls, texts: Sequence[str], options: LexicalOptions | None = None) -> "LexicalIndex":
+    def build(cls, texts: Iterable[str], options: LexicalOptions | None = None) -> "LexicalIndex":
         options = options or LexicalOptions()
-        return cls(Postings.build([passage_words(text, options.words) for text in texts]), options)
+        words = (passage_words(text, options.words) for text in texts)
+        return cls(Postings.gathered(batched(words, COUNTED_AT_ONCE)), options)
 
     def rearranged(self, added: Sequence[str], order: Offsets) -> "LexicalIndex":
         """Append the added texts, then keep the passages at the positions of `order`, in that order."""
@@ -80,6 +85,13 @@ class LexicalIndex:
         """The best `k` of the allowed passages that share a word with the question."""
         return best(self.scores(query), k, allowed=allowed)
 
+    @property
+    def weights(self) -> Floats:
+        """What each pair of a word and a passage adds to a score."""
+        if self._weights is None:
+            self._weights = self.postings.weights(self.options.k1, self.options.b)
+        return self._weights
+
     @cached_property
     def _engine(self) -> Any:
         import bm25s  # type: ignore[import-untyped]
@@ -88,7 +100,7 @@ class LexicalIndex:
         engine = bm25s.BM25(k1=options.k1, b=options.b, method="lucene", backend="numpy")
         # bm25s would count all passages again to add one; given the arrays that its own `index` makes, it needn't.
         engine.scores = {
-            "data": postings.weights(options.k1, options.b),
+            "data": self.weights,
             "indices": postings.passages_P,
             "indptr": postings.offsets_V1,
             "num_docs": len(self),

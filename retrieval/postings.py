@@ -5,7 +5,7 @@ Knows nothing of text, nor of how a ranking is made.
 
 # N passages, V words, P pairs of a word and a passage that holds it
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -30,8 +30,26 @@ class Postings:
     @classmethod
     def build(cls, texts: Sequence[Sequence[str]]) -> "Postings":
         """From the words of each passage."""
+        return cls.gathered([texts])
+
+    @classmethod
+    def gathered(cls, chunks: Iterable[Sequence[Sequence[str]]]) -> "Postings":
+        """From the words of each passage, a chunk at a time: what is held is counts, never the words of them all."""
         vocabulary: dict[str, int] = {}
-        return cls(vocabulary, *_count(texts, vocabulary))
+        counted = [_count(texts, vocabulary) for texts in chunks]
+        spreads = [np.pad(np.diff(offsets), (0, len(vocabulary) + 1 - len(offsets))) for offsets, *_ in counted]
+        offsets_V1 = np.concatenate([[0], np.cumsum(sum(spreads, np.zeros(len(vocabulary), dtype=np.int64)))])
+        passages_P, counts_P = np.empty(offsets_V1[-1], np.int32), np.empty(offsets_V1[-1], np.int32)
+        free_V, first = offsets_V1[:-1].copy(), 0
+        for spread, (_, passages, counts, lengths) in zip(spreads, counted, strict=True):
+            # Where each pair goes: the word's next free place, and on from there.
+            places = np.repeat(free_V - np.cumsum(spread) + spread, spread) + np.arange(len(passages))
+            passages_P[places] = passages + np.int32(first)
+            counts_P[places] = counts
+            free_V += spread
+            first += len(lengths)
+        lengths_N = np.concatenate([lengths for *_, lengths in counted]) if counted else np.zeros(0, np.int32)
+        return cls(vocabulary, offsets_V1.astype(np.int64), passages_P, counts_P, lengths_N)
 
     def extended(self, texts: Sequence[Sequence[str]]) -> "Postings":
         """These and further passages after them. Costs a copy, not a recount."""

@@ -49,19 +49,17 @@ def test_the_index_is_byte_for_byte_what_one_process_makes(cluster: Cluster, doc
     assert len(Index.open(tmp_path / "there").search("text here", 3)) == 3
 
 
-def pid(_: int) -> int:
-    time.sleep(0.05)
-    return os.getpid()
-
-
-def dies_once(marker: str) -> str:
-    if not os.path.exists(marker):
-        Path(marker).touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return marker
-
-
 def test_a_worker_killed_in_the_middle_is_survived(cluster: Cluster, docs: Path, tmp_path: Path):
+    def pid(_: int) -> int:  # inside, so that a worker need not find this file
+        time.sleep(0.05)
+        return os.getpid()
+
+    def dies_once(marker: str) -> str:
+        if not os.path.exists(marker):
+            Path(marker).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return marker
+
     markers = [str(tmp_path / f"marker{number}") for number in range(3)]
     assert list(cluster.each(dies_once, markers)) == markers
     victims = sorted(set(cluster.each(pid, range(8))))
@@ -79,12 +77,11 @@ def test_a_worker_killed_in_the_middle_is_survived(cluster: Cluster, docs: Path,
 
 
 def test_what_the_work_raises_is_raised_here(cluster: Cluster):
+    def divided_by(number: int) -> float:
+        return 1 / number
+
     with pytest.raises(ZeroDivisionError):
         list(cluster.each(divided_by, [1, 0]))
-
-
-def divided_by(number: int) -> float:
-    return 1 / number
 
 
 @pytest.mark.parametrize(

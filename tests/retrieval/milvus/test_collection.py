@@ -224,6 +224,12 @@ def test_a_wrong_address_is_refused_with_the_right_form(wrong: str, says: str):
         Address.parse(wrong)
 
 
+def test_an_address_survives_being_a_path():
+    for text in ("milvus:http://host:19530#books", "milvus:https://host#books", "milvus:folder/x.db#books"):
+        assert Address.parse(str(Path(text))) == Address.parse(text)
+    assert Address.parse(str(Path("milvus:http://host:19530#books"))).uri == "http://host:19530"
+
+
 def test_a_file_that_is_not_there_is_not_made_by_opening_it(tmp_path: Path):
     with pytest.raises(IndexUnusable, match="no such file"):
         Collection.open(f"milvus:{tmp_path}/none.db")
