@@ -172,3 +172,29 @@ def ablation(
     chosen = measuring.variants(passes=passes, thresholds=threshold or [])
     made = measuring.plan(data, setting.value, chosen, load, fingerprint=fingerprint, limit=limit, seed=seed)
     measuring.tell(measuring.run(made, folder, seed=seed), folder)
+
+
+def ragas(
+    run: Annotated[Path, typer.Argument(help="A folder of results, such as of hotpotqa.", show_default=False)],
+    data: Data,
+    index: IndexFolder = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            "--judge",
+            help="URL#MODEL of an OpenAI-compatible server; its key from OPENAI_API_KEY. Without one, only what needs none.",
+            show_default=False,
+        ),
+    ] = None,
+    embedder: Annotated[
+        str | None,
+        typer.Option("--embedder", help="A model's name or folder. [default: the packaged MiniLM]", show_default=False),
+    ] = None,
+    limit: Limit = None,
+    seed: Seed = 0,
+) -> None:
+    """Score a finished run by ragas: faithfulness, answer relevancy, context precision and recall. Needs remask[ragas]."""
+    from . import judging
+
+    found = judging.run(run, data=data, index=index, judge=judge, embedder=embedder, limit=limit, seed=seed)
+    judging.tell(found, run)
