@@ -82,13 +82,15 @@ class Run:
 
     def events(self) -> Events:
         yield from self._call_tools()
-        yield from self._search(self._question, "question")
-        if not self._passages:
-            self._notes.stopped = "nothing found"
-            yield AnswerReady(answer=self._abstained("no passage was found for this question", None))
-            return
-        drafts = yield from self._draft(first=True)
-        drafts = yield from self._searched_again(drafts)
+        drafts = yield from self._from_results()
+        if not drafts:
+            yield from self._search(self._question, "question")
+            if not self._passages:
+                self._notes.stopped = "nothing found"
+                yield AnswerReady(answer=self._abstained("no passage was found for this question", None))
+                return
+            drafts = yield from self._draft(first=True)
+            drafts = yield from self._searched_again(drafts)
         best, rivals = drafts[0], drafts[1:]
         best = yield from self._repaired(best, rivals)
         best = yield from self._carried(best)
@@ -122,6 +124,16 @@ class Run:
             self._results[document.id] = document
             self._passages += [passage for passage in split(document) if passage.text.strip()]
         yield ToolCalled(call=call)
+
+    def _from_results(self) -> Steps[Event, None, list[Weighed]]:
+        """Drafts from what tools gave alone, heaviest first; empty where that carries no answer. Documents that happen to use
+        the same words would only compete with the one thing that was asked for."""
+        if not self._results:
+            return []
+        drafts = yield from self._draft(first=True)
+        best, options = drafts[0], self._options
+        carries = best.answers and best.weight >= options.min_confidence
+        return drafts if carries and best.draft.answerable >= options.min_answerable else []
 
     def _numbered(self, document: Document) -> Document:
         """Two results of one tool are two documents."""
