@@ -8,6 +8,9 @@ from ..draft import Evidence, Prompt
 from ..errors import PromptTooLong
 from .tokenizer import Tokenizer
 
+_BESIDE = 32
+"""Tokens that go with a text at most: what joins it to the next, and a fence that comes out shorter without it."""
+
 
 class Asked(NamedTuple):
     """`left_out`: indexes of evidence that did not fit. `head`: how many ids come before the question, the same for any
@@ -18,19 +21,19 @@ class Asked(NamedTuple):
     head: int = 0
 
 
-def asked(tokenizer: Tokenizer, prompt: Prompt, *, room: int, instruction: str = INSTRUCTION) -> Asked:
+def asked(
+    tokenizer: Tokenizer, prompt: Prompt, *, room: int, instruction: str = INSTRUCTION, find_head: bool = False
+) -> Asked:
     """The conversation in at most `room` tokens. Evidence is left out whole, the last and so least useful first; the
-    question never is. `instruction` as in `conversation.messages`. Raises PromptTooLong where the question
-    alone is too long."""
+    question never is. `instruction` as in `conversation.messages`; `find_head`: else `head` is 0. Raises PromptTooLong
+    where the question alone is too long."""
     lengths = [len(tokenizer.encode(numbered(n, e, plain=tokenizer.plain))) for n, e in enumerate(prompt.evidence, 1)]
     kept = len(prompt.evidence)
     while True:
         ids = _chat(tokenizer, prompt.question, prompt.evidence[:kept], instruction)
         if len(ids) <= room:
-            others = (
-                [_chat(tokenizer, other, prompt.evidence[:kept], instruction) for other in ("a", "1")] if kept else []
-            )
-            head = min((_alike(ids, other) for other in others), default=0)
+            others = [_chat(tokenizer, other, prompt.evidence[:kept], instruction) for other in ("a", "1") if find_head]
+            head = min((_alike(ids, other) for other in others), default=0) if kept else 0
             return Asked(ids, tuple(range(kept, len(prompt.evidence))), head)
         if not kept:
             raise PromptTooLong(
@@ -41,7 +44,7 @@ def asked(tokenizer: Tokenizer, prompt: Prompt, *, room: int, instruction: str =
         over = len(ids) - room
         while kept and over > 0:
             kept -= 1
-            over -= lengths[kept]
+            over -= lengths[kept] + _BESIDE
 
 
 def _chat(tokenizer: Tokenizer, question: str, evidence: Sequence[Evidence], instruction: str) -> list[int]:

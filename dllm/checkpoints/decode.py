@@ -163,9 +163,8 @@ class Renoised:
         return self._policy.max_passes * max(1, slots // self.model.canvas_length)
 
     def prefill(self, prompt: Sequence[int], *, head: int = 0, without: Sequence[int] = ()) -> Read:
-        """ValueError for a `without`: random words leave nothing to compare slot by slot."""
-        if without:
-            raise ValueError("lean needs a model with a mask, and DiffusionGemma has none. Leave it at 0")
+        """Random words leave nothing to compare slot by slot, so `without` is not for it."""
+        assert not without
         return self.model.prefill([prompt])
 
     def logits(self, state: Read, canvas_BN: Tensor) -> Tensor:

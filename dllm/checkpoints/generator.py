@@ -2,81 +2,42 @@
 
 # B drafts side by side, N canvas slots.
 
-import math
 import time
 from collections.abc import Generator as Steps
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
-from ..conversation import INSTRUCTION, kind_of
-from ..credit import Credit
+from ..conversation import INSTRUCTION
 from ..denoise import Denoised, Step
-from ..draft import Budget, CanvasPass, Draft, Passes, Prompt, Token
+from ..draft import Budget, CanvasPass, Draft, Passes, Prompt
 from ..errors import BackendUnavailable, GenerationFailed
 from ..policy import Policy
-from ..renoise import RenoisePolicy
 from ..sample import Sampling
 from .asking import Asked, asked
 from .choose import Decisions
 from .decode import Adjust, Engine, Masked, Order, Renoised
-from .denoiser import DecodeOptions
 from .family import FamilyName, family_of
 from .folder import checkpoint_folder
 from .gemma import MODEL_TYPE, Gemma, load_gemma
 from .infill import Narrowing, instruction
 from .load import load_network
 from .network import Network
+from .options import GeneratorOptions
 from .shards import read_json
 from .skeleton import Schema, template
 from .streaming import Streamer, stream
 from .tokenizer import Tokenizer
 from .vocabulary import Vocabulary
-from .written import WrittenDraft, WrittenPass, length, written
+from .written import WrittenDraft, WrittenPass, drafted, length, written
+
+__all__ = ["BLOCK", "CheckpointGenerator", "CheckpointName", "GeneratorOptions"]
 
 BLOCK = "▒"
 CheckpointName = FamilyName | Literal["diffusiongemma"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GeneratorOptions:
-    """How a checkpoint answers."""
-
-    answer_tokens: int = 64
-    """Slots of the canvas; rounded up so that the last block of a block-causal model, or DiffusionGemma's last canvas, is
-    whole."""
-    threshold: float = 0.9
-    """Commit whatever is at least this sure at once (Fast-dLLM), and what the budget of passes asks for."""
-    policy: Policy | None = None
-    """Any other way to fill a canvas, whose `steps` and `max_passes` are the budget's; None: by `threshold`."""
-    renoise: RenoisePolicy = field(default_factory=RenoisePolicy)
-    """How DiffusionGemma fills a canvas; `max_passes` is the budget's."""
-    temperature: float = 0.7
-    """For the second candidate and those after it. The first always takes the likeliest words."""
-    lean: float = 0.0
-    """How far drafts go beyond what the evidence says towards what it changes, where that is clear (ARAM, see `ground`); a
-    word that the evidence speaks against loses confidence. 0: not at all; else every pass is made with evidence and without.
-    """
-    reluctant_ends: bool = False
-    """Commit ends last (LLaDA's `confidence_eos_eot_inf`), for models that stop too early."""
-    stop_at_end: bool = True
-    """Be done with a draft once it says an end with nothing masked before it (LLaDA2's `eos_early_stop`)."""
-    least_tokens: int = 0
-    """Slots at the beginning that may not hold an end, for models that say nothing."""
-    credit: Credit | None = None
-    """Favour words that stay the likeliest pass after pass (CreditDecoding); None: look at each pass by itself."""
-    window: int | None = None
-    """Tokens of prompt and answer together; None: what config.json says."""
-    decode: DecodeOptions = field(default_factory=lambda: DecodeOptions(block_length=32))
-
-    def __post_init__(self) -> None:
-        if not self.lean >= 0:
-            raise ValueError(f"lean={self.lean!r} is negative. 0 leaves the evidence as it is")
-        if self.answer_tokens < 1:
-            raise ValueError(f"answer_tokens={self.answer_tokens!r} leaves no room for an answer. Give at least 1")
 
 
 class _Request(NamedTuple):
@@ -212,7 +173,8 @@ class CheckpointGenerator:
         begun = time.perf_counter()
         window = self.options.window or self._model.window
         room = window - self._model.slots(slots or self.options.answer_tokens, 0)
-        conversation = asked(self._tokenizer, prompt, room=room, instruction=instruction)
+        kept = bool(self.options.decode.document_bytes)
+        conversation = asked(self._tokenizer, prompt, room=room, instruction=instruction, find_head=kept)
         without: list[int] = []
         if self.options.lean and prompt.evidence:
             without = asked(self._tokenizer, Prompt(prompt.question), room=room, instruction=instruction).ids
@@ -284,31 +246,15 @@ class CheckpointGenerator:
         sure_BN, nats_BN = done.confidence_BN.cpu(), torch.zeros(len(done.canvas_BN), 0)
         if found := self._model.grounds(request.state, done.canvas_BN):
             sure_BN, nats_BN = sure_BN * found.trust_BN, found.nats_BN
+        shown = len(request.prompt.evidence) - len(request.asked.left_out)
         rows = zip(done.canvas_BN.tolist(), sure_BN.tolist(), nats_BN.tolist(), strict=True)
-        drafts = [replace(self._draft(request, ids, sure), grounds=tuple(nats)) for ids, sure, nats in rows]
+        drafts = [
+            replace(drafted(self._tokenizer, ids, sure, shown=shown), grounds=tuple(nats)) for ids, sure, nats in rows
+        ]
         for draft in sorted(drafts, key=lambda d: -d.confidence):
             kept.setdefault(draft.text.lower(), draft)
-        return [replace(d, passes=done.passes, seconds=seconds, stages=stages) for d in kept.values()]
-
-    def _draft(self, request: _Request, ids: list[int], confidence: list[float]) -> WrittenDraft:
-        shown = len(request.prompt.evidence) - len(request.asked.left_out)
-        said = written(self._tokenizer, ids, shown=shown)
-        end = length(self._tokenizer, ids)
-        sure = math.exp(sum(math.log(max(c, 1e-9)) for c in confidence[: end + 1]) / len(confidence[: end + 1]))
-        kind = kind_of(said.text)
-        pairs = zip(said.spans, confidence, strict=True)
-        tokens = tuple(Token(start, stop, min(1.0, c)) for (start, stop), c in pairs if stop > start)
-        return WrittenDraft(
-            "" if kind == "none" else said.text,
-            () if kind == "none" else tokens,
-            kind,
-            confidence=min(1.0, sure),
-            answerable=1.0 - min(1.0, sure) if kind == "none" else 1.0,
-            marks=() if kind == "none" else said.marks,
-            left_out=request.asked.left_out,
-            ids=tuple(ids),
-            sure=tuple(confidence),
-        )
+        same = {"left_out": request.asked.left_out, "passes": done.passes, "seconds": seconds, "stages": stages}
+        return [replace(draft, **same) for draft in kept.values()]
 
 
 def _finished(passes: Steps[CanvasPass, None, Denoised]) -> Denoised:
@@ -322,6 +268,10 @@ def _finished(passes: Steps[CanvasPass, None, Denoised]) -> Denoised:
 
 def _engine(network: Network | Gemma, options: GeneratorOptions) -> Engine:
     if isinstance(network, Gemma):
+        if options.lean:
+            raise ValueError(
+                f"lean={options.lean!r} needs a model with a mask, and DiffusionGemma has none. Leave it at 0"
+            )
         return Renoised(network, options.renoise)
     policy = options.policy or Policy(commit="threshold", threshold=options.threshold)
     return Masked(network, options.decode, policy, lean=options.lean)

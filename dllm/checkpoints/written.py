@@ -1,10 +1,12 @@
 """From the ids of a canvas to a text whose every character knows its slot, and the markers it cites by."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..draft import CanvasPass, Draft, Mark
+from ..conversation import kind_of
+from ..draft import CanvasPass, Draft, Mark, Token
 from ..marker import unmarked
 from .tokenizer import Tokenizer
 
@@ -45,6 +47,27 @@ def written(tokenizer: Tokenizer, ids: Sequence[int], *, shown: int) -> Written:
     found = unmarked(text, shown=shown)
     spans = [found.span(start, end) for start, end in bounds]
     return Written(found.text, (*spans, *[(0, 0)] * (len(ids) - len(said))), found.marks)
+
+
+def drafted(tokenizer: Tokenizer, ids: Sequence[int], confidence: Sequence[float], *, shown: int) -> WrittenDraft:
+    """The draft that the slots say: its confidence is the geometric mean over its tokens and its end."""
+    said = written(tokenizer, ids, shown=shown)
+    until = confidence[: length(tokenizer, ids) + 1]
+    sure = min(1.0, math.exp(sum(math.log(max(c, 1e-9)) for c in until) / len(until)))
+    pairs = zip(said.spans, confidence, strict=True)
+    tokens = tuple(Token(start, stop, min(1.0, c)) for (start, stop), c in pairs if stop > start)
+    kind = kind_of(said.text)
+    none = kind == "none"
+    return WrittenDraft(
+        "" if none else said.text,
+        () if none else tokens,
+        kind,
+        confidence=sure,
+        answerable=1.0 - sure if none else 1.0,
+        marks=() if none else said.marks,
+        ids=tuple(ids),
+        sure=tuple(confidence),
+    )
 
 
 def length(tokenizer: Tokenizer, ids: Sequence[int]) -> int:

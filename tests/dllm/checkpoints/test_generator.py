@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from remask.dllm.checkpoints.asking import asked
 from remask.dllm.checkpoints.denoiser import DecodeOptions
 from remask.dllm.checkpoints.generator import CheckpointGenerator, GeneratorOptions
+from remask.dllm.checkpoints.reuse import Caching
 from remask.dllm.checkpoints.streaming import Shown, stream
 from remask.dllm.checkpoints.tokenizer import Tokenizer
 from remask.dllm.checkpoints.written import WrittenDraft, written
@@ -254,6 +255,20 @@ def test_evidence_that_does_not_fit_is_left_out_whole_from_the_end_and_named(tmp
     assert bare.left_out == (0, 1, 2, 3, 4, 5)
     generator = load(tmp_path, options=GeneratorOptions(answer_tokens=10, window=len(part.ids) + 10))
     assert finish(generator.draft(long))[0].left_out == (5,)
+
+
+@pytest.mark.parametrize(("name", "caching"), [("sdar", "prefix"), ("llada", "prompt")])
+def test_evidence_is_read_once_for_all_questions_about_it(tmp_path: Path, name: str, caching: Caching) -> None:
+    decode = DecodeOptions(caching=caching, block_length=5, document_bytes=10**7)
+    options = GeneratorOptions(answer_tokens=10, threshold=0.2, decode=decode)
+    generator, fresh = (load(tmp_path, name, options) for _ in range(2))
+    for question in ("Who built the lighthouse?", "When was it built?", "1 or 2?"):
+        prompt = replace(PROMPT, question=question)
+        mine, theirs = (finish(each.draft(prompt))[0] for each in (generator, fresh))
+        assert mine.text == theirs.text
+        fresh = load(tmp_path, name, options)
+    documents = generator._model.model.documents
+    assert (documents.hits, documents.misses, len(documents)) == (2, 1, 1)
 
 
 def test_a_question_that_does_not_fit_is_refused(tmp_path: Path) -> None:

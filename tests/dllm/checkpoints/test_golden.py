@@ -7,6 +7,7 @@ import torch
 from remask.dllm.checkpoints.denoiser import Checkpoint, DecodeOptions
 from remask.dllm.checkpoints.load import load_network
 from remask.dllm.checkpoints.network import Network
+from remask.dllm.checkpoints.reuse import Caching
 from remask.dllm.denoise import denoise
 from remask.dllm.policy import Policy
 from remask.dllm.sample import Confidence, Sampling, from_logits
@@ -102,3 +103,50 @@ def test_a_row_decodes_in_a_padded_batch_as_it_does_alone(tmp_path: Path, name: 
     run = denoise(propose, blank(3), mask_id=MASK, policy=policy)
     steps = list(run)
     assert torch.equal(steps[-1].canvas_BN, torch.stack(canvases))
+
+
+def edited_as_llada21_says(net: Network, prompt: list[int], slots: int, threshold: float, edit: float) -> list[int]:
+    """LLaDA2.1's decoding as its report tells it, in blocks of four, one full pass after the other, without any of our loop:
+    commit what is surer than the threshold or else the surest; in the same pass replace words of the block that another is
+    surer for; look again at a full block until nothing changes, at most 16 times."""
+    x = torch.tensor([*prompt, *[MASK] * slots])
+    for start in range(len(prompt) // 4 * 4, len(x), 4):
+        here, looked = torch.arange(start, start + 4), 0
+        while True:
+            masked = x[here] == MASK
+            looked += not bool(masked.any())
+            if looked > 16:
+                break
+            with torch.inference_mode():
+                all_logits = net.logits(x[None, : start + 4])
+            logits = all_logits[0, start:].clone()
+            logits[:, MASK] = -torch.inf
+            sure, word = logits.softmax(-1).max(-1)
+            commit = masked & (sure > threshold)
+            if bool(masked.any()) and not bool(commit.any()):
+                commit[torch.where(masked, sure, -1.0).argmax()] = True
+            changed = ~masked & (here >= len(prompt)) & (sure > edit) & (word != x[here])
+            x[here] = torch.where(commit | changed, word, x[here])
+            if not bool(masked.any()) and not bool(changed.any()):
+                break
+    answer: list[int] = x[len(prompt) :].tolist()
+    return answer
+
+
+@pytest.mark.parametrize("caching", ["none", "prefix"])
+def test_llada21_edits_as_its_report_says(tmp_path: Path, caching: Caching) -> None:
+    net = network(tmp_path, "llada21")
+    with torch.inference_mode():
+        net._head.weight.mul_(6)
+    row, edits = cases("llada21")["x"][0].tolist(), 0
+    for length, threshold, edit in ((3, 0.5, 0.3), (6, 0.3, 0.2), (8, 0.9, 0.4), (6, 0.2, 0.9)):
+        slots = 12 + -(length + 12) % 4
+        model = Checkpoint(net, DecodeOptions(caching=caching))
+        state, canvas = model.prefill([row[:length]]), blank(1, slots)
+        policy = Policy(commit="threshold", threshold=threshold, edit_above=edit)
+        blocks = model.blocks(state, 1, slots)
+        run = denoise(from_logits(model, state, held=True), canvas, mask_id=MASK, policy=policy, block_BN=blocks)
+        steps = list(run)
+        edits += sum(int(step.edited_BN.sum()) for step in steps if step.edited_BN is not None)
+        assert steps[-1].canvas_BN[0].tolist() == edited_as_llada21_says(net, row[:length], slots, threshold, edit)
+    assert edits > 0
