@@ -63,7 +63,10 @@ def _asked(what: str, question: str, *, default: str) -> str:
     """An answer from a person. Raises UsageError where there is none to ask."""
     if not _at_terminal():
         raise UsageError(f"give {'a NAME' if what == 'name' else what}: there is no terminal to ask at. See --help")
-    said: str = typer.prompt(question, default=default, err=True)
+    try:
+        said: str = typer.prompt(question, default=default, err=True)
+    except typer.Abort:
+        raise KeyboardInterrupt from None  # Ctrl-D at the question is as good as Ctrl-C
     return printable(said.strip())
 
 

@@ -131,6 +131,32 @@ def test_without_a_terminal_what_is_missing_is_said_and_not_asked(
     assert "there is no terminal to ask at" in capsys.readouterr().err
 
 
+def test_at_a_terminal_it_asks_for_name_and_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with a_terminal(monkeypatch, "my-bot\n1\n"):
+        assert main(["new", "--into", str(tmp_path)]) == 0
+    assert 'name = "my-bot"' in (tmp_path / "my-bot" / "pyproject.toml").read_text(encoding="utf-8")
+    assert (tmp_path / "my-bot" / "agent.py").read_bytes() == render(catalog()[0], "my-bot")["agent.py"]
+
+
+def test_the_end_of_input_at_a_question_makes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with a_terminal(monkeypatch, "\x04"):
+        assert main(["new", "--into", str(tmp_path)]) == 130
+    assert list(tmp_path.iterdir()) == []
+
+
+@contextmanager
+def a_terminal(monkeypatch: pytest.MonkeyPatch, typed: str) -> Iterator[None]:
+    """Standard input and error as a person's terminal, with what will be typed there."""
+    person, program = os.openpty()
+    os.write(person, typed.encode())
+    with open(program, encoding="utf-8") as keys, open(os.dup(program), "w", encoding="utf-8") as screen:
+        monkeypatch.setattr(sys, "stdin", keys)
+        monkeypatch.setattr(sys, "stderr", screen)
+        yield
+        monkeypatch.undo()
+    os.close(person)
+
+
 # What a template may hold.
 
 
