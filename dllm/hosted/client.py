@@ -88,13 +88,6 @@ class Client:
             _LOG.info("asking %s again in %.1f s", self.endpoint.shown_url, wait)
             await asyncio.sleep(wait)
 
-    async def whole(self, ask: Ask) -> Reply:
-        """The last of the replies."""
-        last = Reply()
-        async for reply in self.replies(ask):
-            last = reply
-        return last
-
     async def models(self) -> tuple[str, ...]:
         """The ids that the server lists; empty where it lists none. Raises BackendUnavailable."""
         try:

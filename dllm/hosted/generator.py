@@ -3,7 +3,7 @@
 import logging
 import math
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from collections.abc import Generator as Steps
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -142,7 +142,11 @@ class HostedGenerator:
         self, prompt: Prompt, asks: Sequence[Ask], turns: Sequence[Message], watch: _Watch
     ) -> Steps[CanvasPass, None, None]:
         """Runs all requests; shows the first as it grows, the others when it has failed."""
-        uses = [partial(_told, prompt=prompt, ask=ask, turns=turns) for ask in asks]
+
+        def all_turns(kept: int) -> list[Message]:
+            return [*conversation(prompt, kept=kept), *turns]
+
+        uses = [partial(_told, prompt=prompt, ask=ask, turns=all_turns) for ask in asks]
         alive = dict.fromkeys(range(len(asks)))
         with closing(self._background.together(uses)) as coming:
             for number, item in coming:
@@ -165,16 +169,15 @@ class HostedGenerator:
     def _whole(self, prompt: Prompt, ask: Ask) -> Reply:
         """A reply to a prompt and the turns that the ask adds to it; evidence that is too long is left out."""
 
-        async def last(client: Client) -> _Told:
-            kept = len(prompt.evidence)
-            while True:
-                turns = structured.conversation(prompt, ask, kept=kept)
-                try:
-                    return _Told(await client.whole(replace(ask, messages=turns)), kept)
-                except PromptTooLong as error:
-                    kept = fewer(prompt, kept, error)
+        async def last(client: Client) -> Reply:
+            reply = Reply()
+            async for told in _told(
+                client, prompt=prompt, ask=ask, turns=partial(structured.conversation, prompt, ask)
+            ):
+                reply = told.reply
+            return reply
 
-        return self._background.call(last).reply
+        return self._background.call(last)
 
     # From a reply to a draft.
 
@@ -197,12 +200,15 @@ class HostedGenerator:
         )
 
 
-async def _told(client: Client, *, prompt: Prompt, ask: Ask, turns: Sequence[Message]) -> AsyncIterator[_Told]:
-    """The replies to a prompt, shown as many of its texts as the server has room for."""
+async def _told(
+    client: Client, *, prompt: Prompt, ask: Ask, turns: Callable[[int], list[Message]]
+) -> AsyncIterator[_Told]:
+    """The replies to a prompt, shown as many of its texts as the server has room for; `turns` gives the conversation with
+    the first so many."""
     kept = len(prompt.evidence)
     while True:
         try:
-            async for reply in client.replies(replace(ask, messages=[*conversation(prompt, kept=kept), *turns])):
+            async for reply in client.replies(replace(ask, messages=turns(kept))):
                 yield _Told(reply, kept)
             return
         except PromptTooLong as error:

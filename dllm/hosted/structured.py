@@ -82,7 +82,7 @@ def call_tools(ask: Asking, prompt: Prompt, tools: Mapping[str, Schema]) -> list
     )
 
 
-def conversation(prompt: Prompt, ask: Ask, *, kept: int) -> list[Message]:
+def conversation(prompt: Prompt, ask: Ask, kept: int) -> list[Message]:
     """The turns before and with the ask's own. Without evidence nothing is said of it."""
     instruction = "You call tools." if ask.tools else "You write JSON."
     if prompt.evidence:

@@ -20,12 +20,6 @@ WHO = "Who designed the B-7 wave buoy?"
 WHEN = "When did Mira Holt restore the fresco of Saint Anne?"
 
 
-@pytest.fixture(autouse=True)
-def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "OPENAI_API_KEY", "INCEPTION_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def number_of(words: str, received: Received) -> str:
     """Of the passage that has these words, as a model would read it."""
     before = received.body["messages"][1]["content"].split(words)[0]
@@ -115,7 +109,10 @@ def test_the_budget_is_the_models_own_unless_it_is_given() -> None:
 # The command line.
 
 
-def test_backends_are_listed_with_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_backends_are_listed_with_what_is_missing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("INCEPTION_API_KEY", raising=False)
     assert main(["backends"]) == 0
     lines = capsys.readouterr().out.splitlines()
     by_name = {line.split()[0]: line for line in lines}
@@ -144,8 +141,9 @@ def test_a_server_is_looked_at_before_it_is_asked(capsys: pytest.CaptureFixture[
     ],
 )
 def test_a_backend_that_cannot_be_used_is_one_line_before_any_document_is_read(
-    backend: str, says: str, capsys: pytest.CaptureFixture[str]
+    backend: str, says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("INCEPTION_API_KEY", raising=False)
     assert main(["ask", WHO, "--docs", "/no/such/folder", "--backend", backend]) == 1
     error = capsys.readouterr().err
     assert says in error
@@ -177,6 +175,7 @@ def test_chat_takes_a_backend(
     assert "Henrik Dahl [1]" in capsys.readouterr().out
 
 
-def test_a_key_that_is_missing_is_told_in_python_too() -> None:
+def test_a_key_that_is_missing_is_told_in_python_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("INCEPTION_API_KEY", raising=False)
     with pytest.raises(BackendUnavailable, match="INCEPTION_API_KEY"):
         HostedGenerator.mercury("mercury-2")

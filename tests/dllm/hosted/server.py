@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
+import pytest
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 
@@ -80,16 +81,29 @@ class Server:
         return turn(received, out)
 
 
+_OURS = ("OPENAI_API_KEY", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
+
+
 @contextmanager
 def serving(*turns: Turn, models: Sequence[str] = ("m",)) -> Iterator[Server]:
+    """Whoever runs the tests may have a key and a proxy; neither is used."""
     played = Server(turns, models)
+    with pytest.MonkeyPatch.context() as environment:
+        for name in _OURS:
+            environment.delenv(name, raising=False)
+        with _running(played):
+            yield played
+
+
+@contextmanager
+def _running(played: Server) -> Iterator[None]:
     with _Threads(("127.0.0.1", 0), _Handler) as http:
         http.played = played
         played.url = f"http://127.0.0.1:{http.server_address[1]}/v1"
         thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:
-            yield played
+            yield
         finally:
             played.over.set()
             http.shutdown()

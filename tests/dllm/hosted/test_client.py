@@ -14,12 +14,6 @@ PROMPT = Prompt("Who built it?", (Evidence("Mira Holt built it in 1871."),))
 WHOLE = chunk("Mira Hölt ✓") + chunk(finish="stop") + USAGE + DONE
 
 
-@pytest.fixture(autouse=True)
-def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "OPENAI_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def asked(url: str, **patience: float) -> str:
     given: dict[str, float] = {"connect": 60.0, "first": 60.0, "stall": 60.0, "backoff": 0.001} | patience
     generator = HostedGenerator.openai(f"{url}#m", patience=Patience(**given, retries=2))

@@ -20,12 +20,6 @@ PROMPT = Prompt("Who built it?", (Evidence("Mira Holt built it in 1871.", "Tower
 QUICK = Patience(connect=60.0, first=60.0, stall=60.0, backoff=0.001, retries=2)
 
 
-@pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "OPENAI_API_KEY", "INCEPTION_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def over(url: str) -> HostedGenerator:
     return HostedGenerator.openai(f"{url}#m", patience=QUICK)
 

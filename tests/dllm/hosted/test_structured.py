@@ -30,12 +30,6 @@ GOOD = {"name": "Mira Holt", "year": 1871}
 TOOLS = {"look_up": {"type": "object", "description": "Looks up an order.", "properties": {"id": {"type": "integer"}}}}
 
 
-@pytest.fixture(autouse=True)
-def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "OPENAI_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def over(url: str) -> HostedGenerator:
     return HostedGenerator.openai(f"{url}#m")
 
