@@ -5,8 +5,13 @@ import importlib
 import pytest
 
 PROMISED = {
-    "agent": "Agent AgentError AgentOptions Answer AnswerReady Citation CitationsFound DraftMade DraftRefined EvidenceFound"
-    " InvalidQuestion LexicalScorer ModelFailed PassMade Scorer StageBegan Trace",
+    "agent": "Agent AgentError AgentOptions Answer AnswerReady Citation CitationsFound Conversation DraftMade DraftRefined"
+    " EvidenceFound InvalidQuestion InvalidSession LexicalScorer ModelFailed PassMade QuestionRewritten Scorer Sessions"
+    " StageBegan Structured Tool ToolCalled ToolFailed Trace",
+    "agent.langchain": "DiffusionChatModel HybridRetriever LocalEmbeddings as_runnable",
+    "agent.memory": "Conversation RuleRewriter SessionInfo SessionLimits Sessions Turn",
+    "agent.tools": "FieldAnswer SchemaUnusable Structured Tool ToolCall ToolFailed",
+    "dllm.structured": "CallsTools CompletesJson InfillsJson",
     "retrieval": "Document DocumentUnreadable Embedder EmbedderUnavailable FusionOptions HashEmbedder Hit Index IndexBusy"
     " IndexUnusable InvalidDocuments LexicalOptions Passage RetrievalError Retriever SplitOptions build load_embedder split",
     "dllm.draft": "CanvasPass Draft Evidence Generator Prompt Source Token finish",

@@ -22,13 +22,14 @@ Input = str | Sequence[Any] | Mapping[str, Any]
 def as_runnable(agent: Agent) -> Runnable[Any, AIMessage]:
     """The answer as an AIMessage: citations annotate its text block, `response_metadata` says whether it abstained and why.
 
-    A follow-up in messages is asked in full. Each of the agent's events is dispatched as the custom event "remask".
+    A follow-up in messages is asked in full. Each of the agent's events is dispatched as the custom event "remask". The
+    metadata's `request_id` goes into the trace, the log and spans.
     """
 
     def ask(given: Input, config: RunnableConfig) -> AIMessage:
         question, typed = _question(agent, given)
         answer: Answer | None = None
-        for event in agent.stream(question, asked=typed):
+        for event in agent.stream(question, asked=typed, request_id=_request_id(config)):
             answer = event.answer if isinstance(event, AnswerReady) else None
             dispatch_custom_event("remask", _plain(event), config=config)
         assert answer is not None, "a stream ends with an answer"
@@ -37,7 +38,7 @@ def as_runnable(agent: Agent) -> Runnable[Any, AIMessage]:
     async def aask(given: Input, config: RunnableConfig) -> AIMessage:
         question, typed = _question(agent, given)
         answer: Answer | None = None
-        async for event in agent.astream(question, asked=typed):
+        async for event in agent.astream(question, asked=typed, request_id=_request_id(config)):
             answer = event.answer if isinstance(event, AnswerReady) else None
             await adispatch_custom_event("remask", _plain(event), config=config)
         assert answer is not None, "a stream ends with an answer"
@@ -75,6 +76,10 @@ def _question(agent: Agent, given: Input) -> tuple[str, str]:
     said = asked(convert_to_messages(given))
     turns: tuple[Turn, ...] = said.turns
     return agent.in_full(said.question, turns), said.question
+
+
+def _request_id(config: RunnableConfig) -> str:
+    return str((config.get("metadata") or {}).get("request_id", ""))
 
 
 def _plain(event: Event) -> dict[str, Any]:

@@ -29,7 +29,8 @@ _LEADING = re.compile(
 _EMPTY_IT = re.compile(
     r"\b(?:takes?|took|possible|necessary|allowed|permitted|true|rain(?:s|ing)?|late|worth|mean|means)\b", re.I
 )
-_ASKED_OF = re.compile(r"(?:which|what|how many)\s+[^\W\d_]+", re.IGNORECASE)
+_RELATIVE = re.compile(r"\s+(?:who|that|which)\b", re.IGNORECASE)
+_ASKED_OF = re.compile(r"(?:which|what|how many)\s+(?P<noun>[^\W\d_]+)", re.IGNORECASE)
 _MOST_BARE_WORDS = 3
 _MOST_FRAGMENT_WORDS = 8
 
@@ -196,9 +197,16 @@ def _points_back(question: str, match: re.Match[str]) -> bool:
 def _named_before(question: str, at: int) -> bool:
     """Whether something named earlier in the question, in a clause of its own, is what a pronoun at `at` means."""
     ends = [mention.end for mention in mentions(question) if mention.end <= at and not mention.number]
-    if asked_of := _ASKED_OF.match(question):
+    asked_of = _ASKED_OF.match(question)
+    if asked_of and asked_of["noun"].casefold() not in AUXILIARIES:
         ends.append(asked_of.end())
-    return any(_CLAUSE.search(question, end, at) for end in ends)
+    return any(_CLAUSE.search(question, _past_relative(question, end), at) for end in ends)
+
+
+def _past_relative(question: str, end: int) -> int:
+    """Behind "who" or "that" where it only goes on about what was named: in "the firm that made it" it isn't the firm."""
+    relative = _RELATIVE.match(question, end)
+    return relative.end() if relative else end
 
 
 def _shape(mention: Mention) -> str:

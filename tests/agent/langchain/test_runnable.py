@@ -1,5 +1,7 @@
 """An agent as a Runnable, alone and in a LangGraph graph; the retriever in a chain."""
 
+import subprocess
+import sys
 from typing import Any, TypedDict
 
 import pytest
@@ -62,6 +64,21 @@ async def test_each_event_is_dispatched_as_it_happens() -> None:
     assert "pass" in kinds
     assert kinds[-1] == "answer"
     assert {event["name"] for event in events} == {"remask"}
+
+
+def test_a_request_id_in_the_metadata_goes_into_the_trace() -> None:
+    answer = runnable().invoke(WHEN, {"metadata": {"request_id": "r-7"}})
+    assert answer.response_metadata["request_id"] == "r-7"
+
+
+def test_without_langchain_the_error_says_what_to_install() -> None:
+    code = (
+        "import importlib.util as u; real = u.find_spec\n"
+        "u.find_spec = lambda name, *more: None if name == 'langchain_core' else real(name, *more)\n"
+        "import remask.agent.langchain"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install 'remask[langchain]'" in run.stderr.splitlines()[-1]
 
 
 async def test_batches_and_async_give_the_same() -> None:

@@ -107,7 +107,9 @@ class TestEmbedded(Chat, ChatModelIntegrationTests):
     def has_structured_output(self) -> bool:
         return False  # the suite asks for a joke, and nothing it is given to read holds one
 
-    @pytest.mark.xfail(reason="of the two arguments, the reader finds no description in the question, and none is made up")
+    @pytest.mark.xfail(
+        reason="of the two arguments, the reader finds no description in the question, and none is made up"
+    )
     def test_unicode_tool_call_integration(self, model: BaseChatModel) -> None:  # type: ignore[override]
         super().test_unicode_tool_call_integration(model)
 
