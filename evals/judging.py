@@ -22,8 +22,10 @@ from .dataset import read_questions
 from .errors import RunUnusable
 from .folder import read_rows, read_settings, to_json
 from .interval import Interval, mean
+from .library import given
 from .machine import Circumstances, circumstances
 from .meter import meter
+from .question import Question
 from .ragas import Judge, Sample, Score, check_installed, embedded, judged, offline
 from .summary import by_backend
 from .table import percent, table
@@ -96,8 +98,7 @@ def samples(rows: Sequence[Row], data: Path, index: Path | None) -> list[Sample]
         question = questions.get(row.id)
         if question is None:
             raise RunUnusable(f"{data}: has no question {row.id!r}, which the run asked. Give the file of the run")
-        own = {f"{row.id}/{n}": "".join(p.sentences) for n, p in enumerate(question.paragraphs)}
-        texts = passages if index else own
+        texts = passages if index else _own(question)
         lost = next((shown.passage_id for shown in row.evidence if shown.passage_id not in texts), None)
         if lost is not None:
             where = "the index" if index else "the question's paragraphs; give the run's --index if it searched one"
@@ -113,6 +114,12 @@ def samples(rows: Sequence[Row], data: Path, index: Path | None) -> list[Sample]
             )
         )
     return made
+
+
+def _own(question: Question) -> dict[str, str]:
+    """What a question came with, by the ids that its passages get when it is asked."""
+    hits = given(question).retriever.search(question.text, len(question.paragraphs))
+    return {hit.passage.id: hit.passage.text for hit in hits}
 
 
 def markdown(found: JudgedReport) -> str:
@@ -180,9 +187,12 @@ async def _judge(endpoint: Endpoint | None) -> AsyncIterator[Judge | None]:
     client = Client(endpoint)
 
     async def judge(prompt: str, schema: Mapping[str, Any]) -> str:
-        said = await client.whole(Ask(messages=[{"role": "user", "content": prompt}], streamed=False, schema=schema))
-        fenced = _FENCE.match(said.text)
-        return fenced[1] if fenced else said.text
+        ask = Ask(messages=[{"role": "user", "content": prompt}], streamed=False, schema=schema)
+        said = ""
+        async for reply in client.replies(ask):
+            said = reply.text
+        fenced = _FENCE.match(said)
+        return fenced[1] if fenced else said
 
     try:
         yield judge
