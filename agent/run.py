@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from ..dllm.draft import Draft, Generator, Passes
 from ..dllm.errors import ModelError
 from ..retrieval.document import Document, Passage, Retriever, Scalar
-from ..retrieval.split import split
 from .answer import Answer, Doubt, Occasion, Refinement, Stage, Stopped
 from .calibration import calibrated
 from .carried import uncarried, without
@@ -31,6 +30,7 @@ from .evidence import Reading, merge
 from .notes import Notes, shown
 from .options import AgentOptions
 from .support import Scorer
+from .tools.results import Results
 from .tools.toolbox import Toolbox, Wanted
 from .verify import standing, why_abstain
 from .weigh import Weighed, candidate, weigh
@@ -77,8 +77,7 @@ class Run:
             request_id=request_id,
         )
         self._passages: list[Passage] = []
-        self._results: dict[str, Document] = {}
-        """What tools gave, by the id it is cited under."""
+        self._results = Results()
 
     def events(self) -> Events:
         yield from self._call_tools()
@@ -120,9 +119,7 @@ class Run:
             call, document = toolbox.run(wanted)
         self._notes.calls.append(call)
         if document is not None:
-            document = self._numbered(document)
-            self._results[document.id] = document
-            self._passages += [passage for passage in split(document) if passage.text.strip()]
+            self._passages = [*self._passages, *self._results.add(document)][: self._options.max_evidence]
         yield ToolCalled(call=call)
 
     def _from_results(self) -> Steps[Event, None, list[Weighed]]:
@@ -134,18 +131,6 @@ class Run:
         best, options = drafts[0], self._options
         carries = best.answers and best.weight >= options.min_confidence
         return drafts if carries and best.draft.answerable >= options.min_answerable else []
-
-    def _numbered(self, document: Document) -> Document:
-        """Two results of one tool are two documents."""
-        same = sum(known.startswith(document.id) for known in self._results)
-        return document.model_copy(update={"id": f"{document.id}:{same + 1}"}) if same else document
-
-    def _document(self, document_id: str) -> Document:
-        if document_id in self._results:
-            return self._results[document_id]
-        if self._tools.documents is None:
-            raise KeyError(document_id)
-        return self._tools.documents(document_id)
 
     # Searching.
 
@@ -321,7 +306,8 @@ class Run:
     def _concluded(self, best: Weighed, rivals: Sequence[Weighed]) -> Events:
         yield StageBegan(stage="cite")
         with self._notes.timed("cite"):
-            known = self._document if self._tools.documents else None
+            documents = self._tools.documents
+            known = self._results.beside(documents) if documents else None
             citations = standing(cite(best.draft, best.reading, self._tools.scorer), known)
             why = why_abstain(best, citations, self._options)
             doubtful = doubts(best, rivals, self._options)
