@@ -71,6 +71,7 @@ def load(
         weights = _array(folder / WEIGHTS) if WEIGHTS in manifest.files else None
         vectors = _array(folder / VECTORS)
         graph = read_graph(folder / GRAPH) if GRAPH in manifest.files else None
+        _check_postings(len(vocabulary), *arrays)
     except (ValueError, KeyError, TypeError, RuntimeError) as error:
         raise IndexUnusable(f"{folder}: holds what is not an index: {error}. {REBUILD}") from error
     sizes = {len(passages), len(vectors), len(arrays[3]), manifest.passages}
@@ -81,14 +82,16 @@ def load(
 
 
 def _mapped(folder: Path) -> tuple[Shelf, Passages]:
-    shelf = Shelf(
-        Lines(folder / DOCUMENTS, _array(folder / DOCUMENT_STARTS)), _array(folder / KEYS), _array(folder / ORDER)
-    )
+    order = _array(folder / ORDER)
+    shelf = Shelf(Lines(folder / DOCUMENTS, _array(folder / DOCUMENT_STARTS)), _array(folder / KEYS), order)
     metadata = Lines(folder / METADATA, _array(folder / METADATA_STARTS))
     lines = Lines(folder / PASSAGES, _array(folder / PASSAGE_STARTS))
     owners, kinds = _array(folder / OWNERS), _array(folder / KINDS)
     if not len(lines) == len(owners) == len(kinds):
         raise ValueError("the passages' files disagree on how many there are")
+    _check_inside("documents' keys", order, len(shelf))
+    _check_inside("passages' owners", owners, len(shelf))
+    _check_inside("passages' metadata", kinds, len(metadata))
     return shelf, Passages(lines, owners, shelf, metadata, kinds)
 
 
@@ -162,8 +165,14 @@ def _check_postings(words: int, offsets: Any, pairs: Any, counts: Any, lengths: 
     if not whole or len(offsets) != words + 1 or len(pairs) != len(counts):
         raise ValueError("word counts are not what a search expects")
     ordered = offsets[0] == 0 and offsets[-1] == len(pairs) and bool((np.diff(offsets) >= 0).all())
-    if not ordered or (len(pairs) and not 0 <= int(pairs.min()) <= int(pairs.max()) < len(lengths)):
-        raise ValueError("word counts point beyond the passages")
+    if not ordered:
+        raise ValueError("word counts are not what a search expects")
+    _check_inside("word counts", pairs, len(lengths))
+
+
+def _check_inside(name: str, numbers: Any, count: int) -> None:
+    if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < count:
+        raise ValueError(f"{name} point beyond the {count} that there are")
 
 
 def _array(path: Path) -> Any:

@@ -117,6 +117,11 @@ class Index:
         return self._state.documents[document_id]
 
     @property
+    def documents(self) -> Mapping[str, Document]:
+        """All of one moment by id; each is read when it is asked for."""
+        return self._state.documents
+
+    @property
     def document_ids(self) -> tuple[str, ...]:
         return tuple(self._state.documents)
 

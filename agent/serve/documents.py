@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 
 from ...retrieval.document import Document, Scalar
@@ -40,13 +41,14 @@ def routes(service: Service) -> APIRouter:
     router = APIRouter(tags=["documents"])
 
     @router.get("/documents", response_class=Response)
-    async def listed(after: str = "", limit: Annotated[int, Query(ge=1, le=MOST_AT_ONCE)] = 100) -> Response:
-        """Documents by id, `limit` of them, those after `after`."""
-        known = service.library.documents()
-        page = sorted(one for one in known if one > after)[:limit]
-        documents = [{"id": one, "title": known[one].title, "characters": len(known[one].text)} for one in page]
-        passages = len(service.library.index)
-        return JSONResponse({"documents": documents, "total": len(known), "passages": passages})
+    async def listed(
+        offset: Annotated[int, Query(ge=0)] = 0, limit: Annotated[int, Query(ge=1, le=MOST_AT_ONCE)] = 100
+    ) -> Response:
+        """`limit` documents from the `offset`-th on, in the order in which they came."""
+        found = await run_in_threadpool(service.library.documents, offset, limit)
+        documents = [{"id": one.id, "title": one.title, "characters": len(one.text)} for one in found]
+        index = service.library.index
+        return JSONResponse({"documents": documents, "total": len(index.documents), "passages": len(index)})
 
     @router.get("/documents/{document_id:path}", response_class=Response)
     async def read(

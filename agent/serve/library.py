@@ -6,8 +6,9 @@ Knows an index and its folder; no requests.
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeVar
 
 from ...retrieval.document import Document
@@ -43,13 +44,10 @@ class Library:
         # Its own thread: a large document that is embedded must not hold up the steps of answers.
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="remask-writer")
 
-    def documents(self) -> dict[str, Document]:
-        """All of them at one moment, by id."""
-        index, found = self.index, dict[str, Document]()
-        for document_id in index.document_ids:
-            with suppress(KeyError):  # removed meanwhile
-                found[document_id] = index.document(document_id)
-        return found
+    def documents(self, offset: int, limit: int) -> list[Document]:
+        """`limit` of them from the `offset`-th on, in the order in which they came."""
+        known = self.index.documents
+        return [known[document_id] for document_id in islice(known, offset, offset + limit)]
 
     def excerpt(self, document_id: str, *, start: int = 0, end: int | None = None) -> Excerpt:
         """Raises NotThere. What lies beyond the text is cut off."""
@@ -89,7 +87,8 @@ class Library:
         return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._writer, change))
 
     def _add(self, documents: Sequence[Document], replace: bool) -> Changes:
-        before = {d.id: self._known(d.id) for d in documents if d.id in self._ids()}
+        known = self.index.documents
+        before = {d.id: known[d.id] for d in documents if d.id in known}
         changed = [d for d in documents if d.id in before and before[d.id] != d]
         if changed and not replace:
             raise AlreadyThere(f"there is another document {changed[0].id!r}. Send replace=true to replace it")
@@ -122,6 +121,3 @@ class Library:
             return self.index.document(document_id)
         except KeyError:
             raise NotThere(f"there is no document {document_id!r}") from None
-
-    def _ids(self) -> frozenset[str]:
-        return frozenset(self.index.document_ids)

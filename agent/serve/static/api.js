@@ -63,8 +63,8 @@ function parsed(block) {
   return data.length ? { name, data: JSON.parse(data.join("\n")) } : null; // comments keep the line open
 }
 
-export async function documents(after = "") {
-  return (await asked(`/documents?${new URLSearchParams({ after, limit: "50" })}`)).json();
+export async function documents(offset) {
+  return (await asked(`/documents?${new URLSearchParams({ offset, limit: "50" })}`)).json();
 }
 
 export async function excerpt(id, start, end) {

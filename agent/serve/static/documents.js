@@ -3,18 +3,14 @@
 import * as api from "./api.js";
 import { element, find } from "./dom.js";
 
-let last = "";
-
 export async function refresh() {
-  last = "";
   find("documents-list").replaceChildren();
   await more();
 }
 
 export async function more() {
-  const { documents, total, passages } = await api.documents(last);
+  const { documents, total, passages } = await api.documents(find("documents-list").children.length);
   find("documents-list").append(...documents.map(row));
-  last = documents.at(-1)?.id ?? last;
   find("documents-more").hidden = find("documents-list").children.length >= total || !documents.length;
   find("about").textContent = `${counted(total, "document")}, ${counted(passages, "passage")}`;
 }

@@ -67,6 +67,19 @@ def test_what_cannot_be_saved_is_not_there_either(folder: Path) -> None:
     assert set(Index.open(folder).document_ids) == {"mira", "anne"}
 
 
+def test_documents_are_listed_in_pages() -> None:
+    with client(service_over(in_memory())) as web:
+        first, rest, none = (
+            web.get("/documents", params={"offset": offset, "limit": 2}).json() for offset in (0, 2, 9)
+        )
+        assert [[one["id"] for one in page["documents"]] for page in (first, rest, none)] == [
+            ["mira", "anne"],
+            ["river"],
+            [],
+        ]
+        assert first["total"] == 3
+
+
 def test_an_excerpt_counts_code_points() -> None:
     text = "🌊🌊 Ebbe und Flut\u0301 🌊"
     with client(service_over(in_memory())) as web:
