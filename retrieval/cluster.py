@@ -135,7 +135,7 @@ def _start(ray: Any, address: str) -> None:
     kind, _, count = address.partition(":")
     quiet = {"log_to_driver": False, "configure_logging": False, "include_dashboard": False}
     if kind == "local" and (count.isdecimal() or not count):
-        where = {"num_cpus": int(count) if count else None, **quiet}
+        where: dict[str, Any] = {"num_cpus": int(count) if count else None, **quiet}
     else:
         where = {"address": address, "log_to_driver": False, "configure_logging": False}
     try:

@@ -94,7 +94,7 @@ _REPORTED_COLLISIONS = 20
 def _found(
     paths: Iterable[Path], root: Path | None, max_bytes: int, spread: Spread
 ) -> Iterator["Found | _Unsupported"]:
-    owners: dict[str, Path] = {}
+    owners: dict[str, str] = {}
     asides: deque[tuple[int, Note | _Unsupported]] = deque()
     ahead, sources = tee(_sources(_files(paths, root, max_bytes), asides))
     for number, (source, found) in enumerate(zip(ahead, spread(sources), strict=True)):
@@ -144,19 +144,19 @@ def _source(file: Path, base: str, max_bytes: int) -> Source | Note:
     return Source(file, well_formed(absolute.relative_to(base).as_posix()), max_bytes)
 
 
-def _without_collisions(source: Source, read: Iterable[Found], owners: dict[str, Path]) -> Iterator[Found]:
+def _without_collisions(source: Source, read: Iterable[Found], owners: dict[str, str]) -> Iterator[Found]:
     """Two documents with one id would replace each other in an index, so only the first is loaded."""
-    collisions = 0
+    collisions, path = 0, str(source.path)
     for found in read:
         if not isinstance(found, Document) or found.id not in owners:
             yield found
         else:
             collisions += 1
             if collisions <= _REPORTED_COLLISIONS:
-                advice = "" if owners[found.id] == source.path else "; load both from one folder, or give their `root`"
+                advice = "" if owners[found.id] == path else "; load both from one folder, or give their `root`"
                 yield source.skipped(f"the id {found.id!r} is taken by {owners[found.id]}{advice}")
         if isinstance(found, Document):
-            owners.setdefault(found.id, source.path)
+            owners.setdefault(found.id, path)
     if collisions > _REPORTED_COLLISIONS:
         yield source.skipped(f"{collisions - _REPORTED_COLLISIONS} more ids that are taken")
 

@@ -20,6 +20,8 @@ class Note(NamedTuple):
         return f"{self.path}: {self.reason}"
 
 
+BLOCK_BYTES = 1 << 16
+
 Found = Document | Note
 """What reading a file yields."""
 
@@ -38,9 +40,13 @@ class Source:
             return self.limited(file)
 
     def limited(self, file: BinaryIO) -> bytes:
-        data = file.read(self.max_bytes + 1)
-        self.check(len(data))
-        return data
+        blocks, total = [], 0
+        # Asked for all that is allowed at once, Python makes room for it first: 200 MB for a note of three lines.
+        while block := file.read(min(BLOCK_BYTES, self.max_bytes - total + 1)):
+            blocks.append(block)
+            total += len(block)
+            self.check(total)
+        return b"".join(blocks)
 
     def lines(self, file: BinaryIO) -> Iterator[bytes]:
         """One at a time, so that what a small archive unpacks to is bounded too."""

@@ -44,7 +44,7 @@ def compare(
     documents, cut = _documents(corpus)
     documents = documents[:limit]
     there = {document.title for document in documents}
-    rows = [row for row in _rows(questions) if {title for title, _ in row["supporting_facts"]} & there]
+    rows = [row for row in _rows(questions) if {title for title, _ in row["supporting_facts"] or ()} & there]
     if not rows:
         raise typer.BadParameter("no question has a gold paragraph among those. Raise --limit")
     with tempfile.TemporaryDirectory() as scratch:
@@ -74,7 +74,7 @@ def _settings(local: Index, address: str) -> Iterator[tuple[str, Any, Mode]]:
     for mode in modes:
         yield f"milvus, {mode}", usual, mode
     for method in ("weighted", "rrf"):
-        fusion = FusionOptions(method=method)  # type: ignore[arg-type]
+        fusion = FusionOptions(method=method)
         options = MilvusOptions(fusion=fusion, fuse="milvus")
         yield f"milvus, its own {method}", Collection.open(address, embedder=local.embedder, options=options), "hybrid"
 

@@ -10,10 +10,9 @@ from ..errors import IndexUnusable, InvalidDocuments
 from ..hybrid import Mode, Where
 from ..index import Changes, Splitter, SpreadSplit
 from ..lexical import LexicalOptions
-from ..manifest import EmbedderRecord
 from ..progress import Progress
 from ..split import SplitOptions, split
-from . import record, schema
+from . import record
 from .address import Address
 from .connection import Connection
 from .ingest import Ingest
@@ -67,7 +66,7 @@ class Collection:
                 f"{place}: there is no such collection. Make it with: remask index DOCUMENTS --store {place}"
             )
         own = embedder or load_embedder(described.embedder.name)
-        _check(connection, described, own)
+        record.check_embedder(connection, described, own)
         return cls(connection, described, own, splitter=splitter, options=chosen)
 
     @property
@@ -199,11 +198,11 @@ def build(
     described = record.read(connection)
     if described is None:
         own = embedder or default_embedder()
-        described = _made(connection, own, lexical, None if splitter else split or SplitOptions(), chosen)
+        described = record.make(connection, own, lexical, None if splitter else split or SplitOptions(), chosen)
     else:
         own = embedder or load_embedder(described.embedder.name)
-        _check(connection, described, own)
-        _check_options(place, described, lexical, split)
+        record.check_embedder(connection, described, own)
+        record.check_options(place, described, lexical, split)
     collection = Collection(connection, described, own, splitter=splitter, options=chosen)
     return collection, collection.add(documents, progress=progress, spread=spread)
 
@@ -217,56 +216,6 @@ def embedder_of(address: str) -> Embedder | None:
     described = record.read(connection)
     connection.close()
     return load_embedder(described.embedder.name) if described else None
-
-
-def _made(
-    connection: Connection,
-    embedder: Embedder,
-    lexical: LexicalOptions | None,
-    sizes: SplitOptions | None,
-    options: MilvusOptions,
-) -> CollectionRecord:
-    """The record goes last: a making that broke off is begun again, with nothing lost since nothing was in it."""
-    name = connection.address.name
-    for broken in (name, documents_of(name)):
-        if connection.has(broken):
-            connection.drop(broken)
-    dimension = len(embedder.embed_query("dimension"))
-    described = CollectionRecord(
-        embedder=EmbedderRecord(name=embedder.name, fingerprint=embedder.fingerprint, dimension=dimension),
-        lexical=lexical or LexicalOptions(),
-        split=sizes,
-    )
-    kind = options.dense_index or ("FLAT" if connection.address.file else "AUTOINDEX")
-    schema.create(connection, described.lexical, dimension, dense_index=kind, consistency=options.consistency)
-    record.write(connection, described)
-    return described
-
-
-def _check(connection: Connection, described: CollectionRecord, embedder: Embedder) -> None:
-    made = described.embedder
-    if made.fingerprint != embedder.fingerprint:
-        raise IndexUnusable(
-            f"{connection.address}: was made by the embedder {made.name!r} ({made.dimension} dimensions), not by"
-            f" {embedder.name!r} as it is here. Use that one, or index the documents again into another collection"
-        )
-    kept = connection.dimension(connection.address.name, "dense")
-    if kept != made.dimension:
-        raise IndexUnusable(
-            f"{connection.address}: keeps vectors of {kept} dimensions, and {made.name!r} makes {made.dimension}."
-            " It was changed by something else: index the documents again into another collection"
-        )
-
-
-def _check_options(
-    address: Address, described: CollectionRecord, lexical: LexicalOptions | None, sizes: SplitOptions | None
-) -> None:
-    for name, own, asked in (("lexical", described.lexical, lexical), ("split", described.split, sizes)):
-        if asked is not None and asked != own:
-            raise IndexUnusable(
-                f"{address}: was made with {name} options {own!r}, not {asked!r}."
-                " Leave the option out, or choose another collection"
-            )
 
 
 def _sum(one: Changes, other: Changes) -> Changes:

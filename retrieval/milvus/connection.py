@@ -71,14 +71,10 @@ class Connection:
     def load(self, collection: str) -> None:
         self._told(lambda: self._client.load_collection(collection, timeout=self._timeout))
 
-    def dimension(self, collection: str, field: str) -> int:
+    def fields(self, collection: str) -> dict[str, Mapping[str, Any]]:
+        """By name, each with its parameters, such as `dim`."""
         described = self._told(lambda: self._client.describe_collection(collection, timeout=self._timeout))
-        found = [one["params"].get("dim") for one in described["fields"] if one["name"] == field]
-        if not found:
-            raise IndexUnusable(
-                f"{self.address}: was not made by remask: it has no field {field!r}. Choose another name"
-            )
-        return int(found[0])
+        return {field["name"]: field["params"] for field in described["fields"]}
 
     def upsert(self, collection: str, rows: Sequence[Row]) -> None:
         if rows:

@@ -37,7 +37,7 @@ CutAll = Callable[[Sequence[Document]], Iterable[Sequence[Passage]]]
 
 
 class Ingest:
-    """One run over many documents. Remembers 32 characters of each, to notice an id that stands for two texts."""
+    """One run over many documents. Remembers two numbers for each, to notice an id that stands for two texts."""
 
     def __init__(self, connection: Connection, embedder: Embedder, described: CollectionRecord, cut: CutAll) -> None:
         self.passages = 0
@@ -46,7 +46,7 @@ class Ingest:
         self._embedder = embedder
         self._record = described
         self._cut = cut
-        self._seen: dict[str, str] = {}
+        self._seen: dict[int, int] = {}
 
     def add(self, documents: Sequence[Document], batch_passages: int) -> Changes:
         given = by_id(documents)
@@ -91,7 +91,8 @@ class Ingest:
     def _check_ids(self, documents: Iterable[Document]) -> None:
         """Raises InvalidDocuments where an id stood for another text earlier in this run."""
         for document in documents:
-            if self._seen.setdefault(key_of(document.id), version_of(document)) != version_of(document):
+            version = int(version_of(document), 16)
+            if self._seen.setdefault(int(key_of(document.id), 16), version) != version:
                 raise InvalidDocuments(f"two documents have the id {document.id!r} and differ. Give each its own id")
 
     def _versions(self, ids: Iterable[str]) -> dict[str, str]:

@@ -2,12 +2,15 @@
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from ..embed import Embedder
 from ..errors import IndexUnusable
 from ..lexical import LexicalOptions
 from ..manifest import EmbedderRecord
 from ..split import SplitOptions
+from . import schema
 from .address import Address
 from .connection import Connection, Row
+from .options import MilvusOptions
 from .rows import NO_PLACE
 from .schema import documents_of
 
@@ -34,17 +37,18 @@ class _Format(BaseModel):
 def read(connection: Connection) -> CollectionRecord | None:
     """None where there is no collection, or one whose making was broken off before the first document.
 
-    Raises IndexUnusable where a collection of that name is somebody else's, or newer than this version.
+    Raises IndexUnusable where a collection of that name, or of that of its documents, is somebody else's, or newer than
+    this version.
     """
     address = connection.address
     has_passages, has_documents = connection.has(address.name), connection.has(documents_of(address.name))
-    if not has_documents:
-        if has_passages:
+    for name, there in ((address.name, has_passages), (documents_of(address.name), has_documents)):
+        if there and not connection.fields(name).keys() >= schema.OWN:
             raise IndexUnusable(f"{address}: was not made by remask. Choose another name for your collection")
-        return None
-    for name in (address.name, documents_of(address.name)):
-        if connection.has(name):
+        if there:
             connection.load(name)
+    if not has_documents:
+        return None
     rows = connection.get(documents_of(address.name), [RECORD], ["about"])
     return _parsed(rows[0]["about"], address) if rows else None
 
@@ -68,3 +72,55 @@ def _parsed(text: str, address: Address) -> CollectionRecord:
         raise IndexUnusable(
             f"{address}: its own description is damaged: {error.errors()[0]['msg']}. Index into another collection"
         ) from error
+
+
+def make(
+    connection: Connection,
+    embedder: Embedder,
+    lexical: LexicalOptions | None,
+    sizes: SplitOptions | None,
+    options: MilvusOptions,
+) -> CollectionRecord:
+    """The record goes last: a making that broke off is begun again, with nothing lost since nothing was in it."""
+    name = connection.address.name
+    for broken in (name, documents_of(name)):
+        if connection.has(broken):
+            if held := connection.count(broken):
+                raise IndexUnusable(f"{broken!r} holds {held:,} rows and no description. Choose another name")
+            connection.drop(broken)
+    dimension = len(embedder.embed_query("dimension"))
+    described = CollectionRecord(
+        embedder=EmbedderRecord(name=embedder.name, fingerprint=embedder.fingerprint, dimension=dimension),
+        lexical=lexical or LexicalOptions(),
+        split=sizes,
+    )
+    kind = options.dense_index or ("FLAT" if connection.address.file else "AUTOINDEX")
+    schema.create(connection, described.lexical, dimension, dense_index=kind, consistency=options.consistency)
+    write(connection, described)
+    return described
+
+
+def check_embedder(connection: Connection, described: CollectionRecord, embedder: Embedder) -> None:
+    made = described.embedder
+    if made.fingerprint != embedder.fingerprint:
+        raise IndexUnusable(
+            f"{connection.address}: was made by the embedder {made.name!r} ({made.dimension} dimensions), not by"
+            f" {embedder.name!r} as it is here. Use that one, or index the documents again into another collection"
+        )
+    kept = int(connection.fields(connection.address.name)["dense"]["dim"])
+    if kept != made.dimension:
+        raise IndexUnusable(
+            f"{connection.address}: keeps vectors of {kept} dimensions, and {made.name!r} makes {made.dimension}."
+            " It was changed by something else: index the documents again into another collection"
+        )
+
+
+def check_options(
+    address: Address, described: CollectionRecord, lexical: LexicalOptions | None, sizes: SplitOptions | None
+) -> None:
+    for name, own, asked in (("lexical", described.lexical, lexical), ("split", described.split, sizes)):
+        if asked is not None and asked != own:
+            raise IndexUnusable(
+                f"{address}: was made with {name} options {own!r}, not {asked!r}."
+                " Leave the option out, or choose another collection"
+            )

@@ -15,6 +15,9 @@ TEXT_BYTES = 65_535
 """The longest VARCHAR of Milvus."""
 
 ID_BYTES = 2_048
+OWN = frozenset({"document_key", "document_id", "version", "about"})
+"""Fields that both collections have, and hardly anybody else's."""
+
 PASSAGE_FIELDS = ("document_id", "start", "end", "text", "about")
 
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from remask.retrieval.costs import Cost, Setting, at, crossing, fit, page
 from remask.retrieval.dense import DenseIndex
+from remask.retrieval.engines import Task, measured, prepare
 from remask.retrieval.lexical import LexicalIndex
 from remask.retrieval.postings import Postings
 from remask.retrieval.quantised import QuantisedIndex
-from remask.retrieval.scale import Task, measured
 from remask.retrieval.synthetic import TextModel, shares, unit_vectors
 
 
@@ -74,6 +74,7 @@ def test_a_quantised_index_finds_nearly_what_exact_search_finds(kind):
 
 def test_every_engine_is_measured_and_approximate_ones_against_exact_search(tmp_path: Path):
     made = model()
+    prepare(Task("", 300, tmp_path, made, 16, 5, 1, 0))
     costs = [
         measured(Task(engine, 300, tmp_path, made, 16, 5, 1, 0))
         for engine in ("lexical", "flat", "sq8", "hnsw", "hybrid")

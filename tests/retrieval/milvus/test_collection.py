@@ -192,12 +192,22 @@ def test_vectors_that_are_not_finite_are_refused_and_the_document_stays_unwritte
     assert set(Collection.open(address).document_ids) == {"a", "b", "c"}
 
 
-def test_somebody_elses_collection_is_left_alone(database: Path, address: str):
+@pytest.mark.parametrize("suffix", ["", "_documents"])
+def test_somebody_elses_collection_is_left_alone(address: str, suffix: str):
     there = Connection(Address.parse(address), timeout_seconds=20, create=True)
-    there._client.create_collection(there.address.name, dimension=4)
+    name = there.address.name + suffix
+    there._client.create_collection(name, dimension=4)
     with pytest.raises(IndexUnusable, match="not made by remask"):
         built(address)
-    assert there.has(there.address.name)
+    assert there.has(name)
+
+
+def test_rows_without_a_description_are_not_thrown_away(address: str):
+    collection = built(address)
+    collection._connection.delete(documents_of(collection.address.name), [RECORD])
+    with pytest.raises(IndexUnusable, match=r"holds \d rows and no description"):
+        built(address)
+    assert len(collection) == 3
 
 
 def test_a_collection_whose_making_broke_off_is_made_again(address: str):
