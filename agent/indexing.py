@@ -1,7 +1,7 @@
 """`remask index`, and reading documents for the other commands: what was read, what was not, and why."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
@@ -122,22 +122,19 @@ def _check(paths: Sequence[Path]) -> None:
 
 def _listed(loading: Loading, paths: Sequence[Path]) -> list[Document]:
     with progress().status("reading the documents"):
-        documents = list(loading)
-    if not documents:
-        _tell(loading)
-    return list(_some(documents, paths))
+        return list(_some(loading, paths))
 
 
-def _some(documents: Iterable[Document], paths: Sequence[Path]) -> Iterator[Document]:
+def _some(loading: Loading, paths: Sequence[Path]) -> Iterator[Document]:
     """Taken one at a time. Raises CommandError before the first where there is none."""
-    rest = iter(documents)
-    first = next(rest, None)
+    first = next(loading, None)
     if first is None:
+        _tell(loading)
         where = ", ".join(repr(str(path)) for path in paths)
         raise CommandError(
             f"nothing to read in {where}. Give files of these kinds, or folders of them: {' '.join(READERS)}"
         )
-    return chain([first], rest)
+    return chain([first], loading)
 
 
 def _tell(loading: Loading) -> None:
