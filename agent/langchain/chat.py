@@ -155,8 +155,9 @@ class DiffusionChatModel(BaseChatModel):
         options = {"kwargs": {"method": kwargs.get("method", "json_schema")}, "schema": wanted}
         bound = self.bind(response_schema=wanted, ls_structured_output_format=options)
         parser: Runnable[Any, Any] = JsonOutputParser()
-        if is_basemodel_subclass(schema):
-            parser = PydanticOutputParser(pydantic_object=schema)
+        if isinstance(schema, type) and is_basemodel_subclass(schema):
+            model: type[Any] = schema  # of pydantic 2, or of its version 1
+            parser = PydanticOutputParser(pydantic_object=model)
         if not include_raw:
             return bound | parser
         parsed = RunnablePassthrough.assign(parsed=lambda x: parser.invoke(x["raw"]), parsing_error=lambda _: None)

@@ -1,6 +1,6 @@
 """An agent that remembers: follow-ups are asked in full, and each answer becomes a turn of a session."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from collections.abc import Generator as Steps
 from contextlib import closing
 from functools import partial
@@ -17,9 +17,10 @@ from .turn import Turn
 
 
 class Streams(Protocol):
-    """What a conversation needs of an agent. `asked` is what was typed, where that differs."""
+    """What a conversation needs of an agent: `stream(question, asked=..., session=...)` and what else a caller gives."""
 
-    def stream(self, question: str, *, asked: str = "", session: str = "", **how: Any) -> Steps[Event, None, None]: ...
+    @property
+    def stream(self) -> Callable[..., Steps[Event, None, None]]: ...
 
 
 class Conversation:
