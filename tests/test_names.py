@@ -12,6 +12,11 @@ PROMISED = {
     "agent.memory": "Conversation RuleRewriter SessionInfo SessionLimits Sessions Turn",
     "agent.tools": "FieldAnswer SchemaUnusable Structured Tool ToolCall ToolFailed",
     "dllm.structured": "CallsTools CompletesJson InfillsJson",
+    "agent.guard": "Guard Guarded GuardUnusable Rule",
+    "agent.handover": "Desk",
+    "agent.reply": "Asks Reply Said",
+    "agent.report": "Contradiction Report Reporting Statement report",
+    "agent.versions": "Version VersionOptions Versions differ disagreements",
     "retrieval": "Document DocumentUnreadable Embedder EmbedderUnavailable FusionOptions HashEmbedder Hit Index IndexBusy"
     " IndexUnusable InvalidDocuments LexicalOptions Passage RetrievalError Retriever SplitOptions build load_embedder split",
     "dllm.draft": "CanvasPass Draft Evidence Generator Prompt Source Token finish",
