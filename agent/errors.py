@@ -5,6 +5,7 @@ AgentError
 ├── InvalidSession    a session can't have this name
 ├── SchemaUnusable    a function or a model that is to be filled in has a name, a type or a pattern that can't be
 ├── ToolFailed        a tool could not do what it was asked; a tool raises it itself for a mistake of its caller
+├── GuardUnusable    a file of rules can't be read as such
 ├── MemoryUnusable    a file of sessions is damaged, locked, newer than this program, or something else
 └── ModelFailed       the model gave no draft; `trace` says how far the run came. Its cause is the model's own error
 
@@ -20,6 +21,10 @@ class AgentError(Exception):
 
 
 class InvalidQuestion(AgentError):
+    pass
+
+
+class GuardUnusable(AgentError):
     pass
 
 

@@ -24,16 +24,12 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from .answer import Record
-from .errors import AgentError
+from .errors import GuardUnusable
 from .phrases import matches
 from .reply import Asks, Reply, Said, answer_in, joined
 from .support import numbers
 
 Action = Literal["first", "refuse", "hand over", "cited only"]
-
-
-class GuardUnusable(AgentError):
-    """A file of rules can't be read as such."""
 
 
 def _saying(text: str) -> str:

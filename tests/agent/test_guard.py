@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from remask.agent.guard import Guard, Guarded, GuardUnusable, Rule
+from remask.agent.errors import GuardUnusable
+from remask.agent.guard import Guard, Guarded, Rule
 from remask.agent.phrases import matches
 from remask.agent.reply import Reply
 from remask.dllm.scripted import ScriptedGenerator, pointing
