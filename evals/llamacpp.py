@@ -56,7 +56,7 @@ class LlamaCpp:
             raise BackendUnavailable(f"{path}: llama.cpp can't open it as a GGUF file: {error}") from error
 
     def write(self, asked: str, *, max_tokens: int, examples: Sequence[Example] = ()) -> Steps:
-        request = {"temperature": 0, "max_tokens": max_tokens, "stream": True, "cache_prompt": True}
+        request: dict[str, Any] = {"temperature": 0, "max_tokens": max_tokens, "stream": True, "cache_prompt": True}
         if self._talks:
             messages = conversation(asked, examples)
             call = self._server.handle_chat_completions

@@ -1,13 +1,12 @@
 """`remask eval hotpotqa` as its user meets it, with backends that need no model."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from remask.agent.cli import main
-from remask.dllm.draft import Draft, Passes, Prompt
+from remask.dllm.draft import Passes, Prompt
 from remask.evals.backend import Backend, open_backends
 from remask.evals.corpus import read_corpus
 from remask.evals.dataset import read_questions
@@ -108,18 +107,6 @@ class Stopping(SentenceFloor):
             raise KeyboardInterrupt
         self.left -= 1
         return super().draft(prompt)
-
-    def refine(
-        self,
-        prompt: Prompt,
-        draft: Draft,
-        remask: Sequence[tuple[int, int]],
-        *,
-        reason: str = "",
-        max_passes: int = 4,
-        seed: int = 0,
-    ) -> Passes:
-        return self.draft(prompt)
 
 
 def with_floor(made: Plan, floor: SentenceFloor) -> Plan:
