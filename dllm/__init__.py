@@ -11,12 +11,14 @@ The loop itself is `remask.dllm.denoise.denoise`. Names that need torch are impo
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .draft import CanvasPass, Draft, Evidence, Generator, Kind, Passes, Prompt, Source, Token, finish
+from .draft import Budget, CanvasPass, Draft, Evidence, Generator, Kind, Mark, Passes, Prompt, Source, Token, finish
 from .errors import BackendUnavailable, GenerationFailed, ModelError, TrainingDataUnusable, WeightsUnusable
 from .scripted import ScriptedGenerator
 
 if TYPE_CHECKING:
+    from .backends import backend
     from .denoise import Denoised, Proposal, Proposer, Step
+    from .hosted.generator import HostedGenerator
     from .mini.reader import EmbeddedReader, ReaderOptions
     from .policy import Policy
     from .sample import Denoiser, Sampling, from_logits
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BackendUnavailable",
+    "Budget",
     "CanvasPass",
     "Denoised",
     "Denoiser",
@@ -32,7 +35,9 @@ __all__ = [
     "Evidence",
     "GenerationFailed",
     "Generator",
+    "HostedGenerator",
     "Kind",
+    "Mark",
     "ModelError",
     "Passes",
     "Policy",
@@ -48,12 +53,15 @@ __all__ = [
     "Token",
     "TrainingDataUnusable",
     "WeightsUnusable",
+    "backend",
     "finish",
     "from_logits",
 ]
 
 _HOMES = {
+    "backends": ("backend",),
     "denoise": ("Denoised", "Proposal", "Proposer", "Step"),
+    "hosted.generator": ("HostedGenerator",),
     "mini.reader": ("EmbeddedReader", "ReaderOptions"),
     "policy": ("Policy",),
     "sample": ("Denoiser", "Sampling", "from_logits"),

@@ -4,6 +4,7 @@ Nothing but options differs between the variants. Each has a reader of its own, 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,8 +29,6 @@ from .report import NAMES, Report, pairs_table, provenance, report, scores_table
 from .summary import Pair, by_backend, pair_of
 from .table import table, times
 
-NEVER_TOGETHER = 2.0
-"""A threshold that no slot reaches, so that only the surest one is committed."""
 ALL_SLOTS = 64
 """Passes that suffice for a slot each."""
 COMPARED = (
@@ -86,9 +85,7 @@ def variants(*, passes: int, thresholds: Sequence[float] = ()) -> list[Variant]:
 
     several = f"{passes} passes"
     return [
-        Variant(
-            "one token a pass", "the surest slot a pass", ReaderOptions(threshold=NEVER_TOGETHER), agent(ALL_SLOTS)
-        ),
+        Variant("one token a pass", "the surest slot a pass", ReaderOptions(together=False), agent(ALL_SLOTS)),
         Variant("one pass", "all slots at once", plain, agent(1)),
         Variant("several passes", f"up to {several}, what is sure together", plain, agent(passes)),
         *(
@@ -222,4 +219,4 @@ def tell(found: AblationReport, out: Path) -> None:
 
 
 def _told(variant: Variant) -> Mapping[str, Any]:
-    return variant.agent.model_dump(exclude_defaults=True) | {"threshold": variant.reader.threshold}
+    return variant.agent.model_dump(exclude_defaults=True) | {"reader": asdict(variant.reader)}

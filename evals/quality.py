@@ -156,6 +156,7 @@ def ablation(
         typer.Option(
             "--threshold",
             min=0,
+            max=1,
             help="Also commit what is at least so sure, 0 to 1. May be repeated.",
             show_default=False,
         ),

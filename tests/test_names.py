@@ -20,8 +20,11 @@ PROMISED = {
     "agent.versions": "Version VersionOptions Versions differ disagreements",
     "retrieval": "Document DocumentUnreadable Embedder EmbedderUnavailable FusionOptions HashEmbedder Hit Index IndexBusy"
     " IndexUnusable InvalidDocuments LexicalOptions Passage RetrievalError Retriever SplitOptions build load_embedder split",
-    "dllm.draft": "CanvasPass Draft Evidence Generator Prompt Source Token finish",
-    "dllm.errors": "BackendUnavailable GenerationFailed ModelError TrainingDataUnusable WeightsUnusable",
+    "dllm.backends": "BACKENDS backend looked_at",
+    "dllm.draft": "Budget CanvasPass Draft Evidence Generator Mark Prompt Source Token finish",
+    "dllm.errors": "BackendUnavailable GenerationFailed ModelError PromptTooLong TrainingDataUnusable WeightsUnusable",
+    "dllm.hosted.endpoint": "Endpoint mercury openai",
+    "dllm.hosted.generator": "HostedGenerator",
     "dllm.mini.reader": "EmbeddedReader ReaderOptions",
     "dllm.mini.train": "TrainOptions Trainer",
     "dllm.scripted": "ScriptedGenerator",

@@ -9,6 +9,7 @@ id one past the vocabulary stands for a slot that is to be filled, and becomes a
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
@@ -196,8 +197,7 @@ def _check_files(folder: Path) -> None:
 @contextlib.contextmanager
 def _quiet() -> Any:
     """Without transformers' progress bar and its table of keys, which is checked here."""
-    from transformers.utils import logging
-
+    logging: Any = import_module("transformers.utils.logging")  # has no types
     shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
     logging.set_verbosity_error()

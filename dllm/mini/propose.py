@@ -35,8 +35,12 @@ def blank_canvas(shape: ReaderShape, rows: int) -> Tensor:
 
 def read(reader: Reader, encoded: Encoded, canvas_BN: Tensor) -> Reading:
     """One pass. Committed slots are proposed again as they are."""
-    predicted = reader.predict(encoded, canvas_BN[None])
-    shape, B = reader.shape, canvas_BN.shape[0]
+    return read_off(reader.shape, encoded, canvas_BN, reader.predict(encoded, canvas_BN[None]))
+
+
+def read_off(shape: ReaderShape, encoded: Encoded, canvas_BN: Tensor, predicted: Predicted) -> Reading:
+    """What a pass over these canvases of one prompt proposes."""
+    B = canvas_BN.shape[0]
     last, run = encoded.last_EL.expand(B, -1), encoded.run_EL.expand(B, -1)
     table = span_scores(predicted.start_EDL[0], predicted.stop_EDAL[0], last, run)
     fitting = _fitting(table, canvas_BN[:, shape.part("answer")])

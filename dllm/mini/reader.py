@@ -36,6 +36,7 @@ class ReaderOptions:
     """How the reader decodes."""
 
     threshold: float = 0.5  # slots at least this sure are committed together; the surest one always is
+    together: bool = True  # False: a pass commits the surest slot alone, to compare with
     alternatives: float = 0.02  # a rival whose share is below this is not worth a row of the batch
     precision: Precision = "auto"
 
@@ -205,7 +206,9 @@ class EmbeddedReader:
     def _watched(
         self, known: _Read, runs: "_Reads", canvas: Tensor, max_passes: int, seed: int
     ) -> Steps[CanvasPass, None, Denoised]:
-        policy: Policy = threshold_policy(self.options.threshold, max_passes=max_passes)
+        policy = Policy(max_passes=max_passes)
+        if self.options.together:
+            policy = threshold_policy(self.options.threshold, max_passes=max_passes)
         steps = denoise(runs, canvas, mask_id=MASK, policy=policy, seed=seed)
         while True:
             try:

@@ -9,7 +9,7 @@ from remask.agent.cli import main
 from remask.dllm.draft import Draft, Generator, Prompt
 from remask.dllm.mini.reader import ReaderOptions
 from remask.dllm.scripted import ScriptedGenerator
-from remask.evals.ablation import ALL_SLOTS, NEVER_TOGETHER, Plan, pace_of, plan, run, variants
+from remask.evals.ablation import ALL_SLOTS, Plan, pace_of, plan, run, variants
 from remask.evals.asking import Row
 
 from .sheets import HOLT, official
@@ -23,7 +23,7 @@ def test_variants_differ_in_what_they_are_named_for() -> None:
     }
     usual = ReaderOptions().threshold
     assert told == {
-        "one token a pass": (NEVER_TOGETHER, ALL_SLOTS, 1, 0),
+        "one token a pass": (usual, ALL_SLOTS, 1, 0),
         "one pass": (usual, 1, 1, 0),
         "several passes": (usual, 4, 1, 0),
         "threshold 0.9": (0.9, 4, 1, 0),

@@ -46,6 +46,14 @@ def test_the_canvas_is_seen_to_fill_in(shipped: EmbeddedReader) -> None:
     assert "Elin Åkesson" in seen[-1].canvas
 
 
+def test_a_reader_that_commits_nothing_together_commits_a_slot_a_pass() -> None:
+    options = ReaderOptions(precision="float32", together=False)
+    reader = EmbeddedReader(new_reader(seed=1).eval(), load_words(), LayoutOptions(), options)
+    seen, _ = passes_of(reader.draft(PROMPT, max_passes=40))
+    assert {p.committed for p in seen[1:]} == {1}
+    assert len(seen) == 1 + seen[0].masked
+
+
 def test_candidates_differ_in_their_words_and_come_best_first(untrained: EmbeddedReader) -> None:
     drafts = finish(untrained.draft(PROMPT, candidates=4))
     texts = [(d.kind, d.text.lower()) for d in drafts]
