@@ -40,9 +40,9 @@ class Transformers:
 
     def write(self, asked: str, *, max_tokens: int, examples: Sequence[Example] = ()) -> Steps:
         ids = self._ids(asked, examples)
-        asked, limit = ids.shape[1] + max_tokens, self._window
-        if asked > limit:
-            raise PromptTooLong(f"the prompt has {ids.shape[1]} tokens, the window {limit}", limit=limit, asked=asked)
+        needed, limit = int(ids.shape[1]) + max_tokens, self._window
+        if needed > limit:
+            raise PromptTooLong(f"the prompt has {ids.shape[1]} tokens, the window {limit}", limit=limit, asked=needed)
         cache: Any = None
         written: list[int] = []
         for _ in range(max_tokens):

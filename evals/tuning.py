@@ -7,7 +7,7 @@ from pathlib import Path
 from ..agent.console import UsageError, output
 from .autoregressive import AutoregressiveReader
 from .backend import Backend
-from .hotpotqa import Variants, plan, run
+from .hotpotqa import Variants, Where, plan, run
 from .prompts import answering
 from .report import Report, scores_table
 
@@ -28,7 +28,7 @@ def tune(
     data: Path, setting: str, backend: str, chosen: Sequence[str], out: Path, *, limit: int | None, seed: int
 ) -> Report:
     """Asks, writes the whole folder as `remask eval hotpotqa` does, and prints the table and the best by F1."""
-    where = "gold" if setting == "gold" else "distractor"
+    where: Where = "gold" if setting == "gold" else "distractor"
     made = plan(
         "prompts", data, where, [backend], out=out, limit=limit, seed=seed, variants=variants(chosen), at_once=SLOTS
     )

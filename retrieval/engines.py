@@ -149,7 +149,8 @@ class _Given:
         self._vectors = dict(zip(questions, vectors, strict=True))
 
     def embed_query(self, text: str) -> Floats:
-        return self._vectors[text]
+        vector: Floats = self._vectors[text]
+        return vector
 
     def embed_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Floats:
         raise NotImplementedError("the vectors of passages are drawn, not embedded")

@@ -253,8 +253,10 @@ class CheckpointGenerator:
         ]
         for draft in sorted(drafts, key=lambda d: -d.confidence):
             kept.setdefault(draft.text.lower(), draft)
-        same = {"left_out": request.asked.left_out, "passes": done.passes, "seconds": seconds, "stages": stages}
-        return [replace(draft, **same) for draft in kept.values()]
+        return [
+            replace(draft, left_out=request.asked.left_out, passes=done.passes, seconds=seconds, stages=stages)
+            for draft in kept.values()
+        ]
 
 
 def _finished(passes: Steps[CanvasPass, None, Denoised]) -> Denoised:

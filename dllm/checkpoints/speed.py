@@ -95,17 +95,17 @@ def subject(
         num_attention_heads=sizes["heads"],
         num_key_value_heads=sizes["heads"],
         max_position_embeddings=positions,
-        attn_implementation="sdpa",
         bos_token_id=None,
         eos_token_id=None,
         pad_token_id=None,
     )
+    config._attn_implementation = "sdpa"
     torch.manual_seed(0)
     with torch.device(device):
         before = torch.get_default_dtype()
         torch.set_default_dtype(dtype)
         try:
-            model = LlamaForCausalLM(config).eval().requires_grad_(False)
+            model = LlamaForCausalLM(config).train(False).requires_grad_(False)
         finally:
             torch.set_default_dtype(before)
     if compile_trunk:
