@@ -76,6 +76,7 @@ def bench(
     connections: Annotated[str, typer.Option("--connections", help="How many at once, by commas.")] = "1,8,32",
     seconds: Annotated[float, typer.Option("--seconds", min=0.5, help="Of each measurement.")] = 60,
     soak: Annotated[float, typer.Option("--soak", min=0, help="Seconds of the soak; 0 leaves it out.")] = 600,
+    threads: Annotated[int, typer.Option("--threads", min=1, help="Of the server.")] = 1,
     dry: Annotated[bool, typer.Option("--dry", help="A few seconds of everything, to see that it works.")] = False,
     out: Annotated[Path | None, typer.Option("--out", help="Write the page here.", show_default=False)] = None,
 ) -> None:
@@ -84,7 +85,7 @@ def bench(
         raise CommandError("give either --index DIR or --docs FOLDER")
     seconds, soak = (2.0, min(soak, 6.0)) if dry else (seconds, soak)
     source = ["--index", str(index)] if index else ["--docs", str(docs)]
-    with serving(source) as served:
+    with serving([*source, "--threads", str(threads)]) as served:
         asked = _questions(served, questions)
         progress().print(f"warming up with {len(asked)} questions")
         asyncio.run(loaded(served.address, asking(asked), connections=1, seconds=min(seconds, 10)))

@@ -50,6 +50,12 @@ def serve(
     ] = None,
     running: Annotated[int, typer.Option("--running", min=1, help="Questions worked on at once.")] = 4,
     waiting: Annotated[int, typer.Option("--waiting", min=0, help="Questions that may wait for a turn.")] = 64,
+    threads: Annotated[
+        int,
+        typer.Option(
+            "--threads", min=1, help="Questions computed on at once; the embedded reader makes their passes as one."
+        ),
+    ] = 1,
     seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="The longest an answer may take.")] = 60,
     quiet: Annotated[bool, typer.Option("--quiet", help="No line for each request.")] = False,
 ) -> None:
@@ -73,6 +79,7 @@ def serve(
         read_only=read_only,
         running=running,
         waiting=waiting,
+        threads=threads,
         request_seconds=seconds,
     )
     service = _service(index, docs or [], options, keys_file=keys_file, backend=backend, sessions=sessions)

@@ -28,7 +28,8 @@ class ServeOptions(BaseModel):
     waiting: int = Field(default=64, ge=0)
     """Questions that may wait for a turn; beyond it a request gets 503 with Retry-After."""
     threads: int = Field(default=1, ge=1)
-    """Threads that take steps of questions, in the order in which the steps come due."""
+    """Threads that take steps of questions, in the order in which the steps come due. With several, the embedded reader
+    makes the passes that come together as one."""
     request_seconds: float = Field(default=60, gt=0)
     """The longest a question may take, waiting included."""
 

@@ -14,34 +14,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .layout import LayoutOptions, Words
-from .model import MASK, Encoded, Predicted, Reader
-from .propose import Reading, read_off
-from .reader import EmbeddedReader, ReaderOptions, _Read
+from .model import MASK, Encoded, Predicted
 
 MOST = 8
 """Prompts in one pass."""
 
 Predict = Callable[[Encoded, Tensor], Predicted]
-
-
-class BatchedReader(EmbeddedReader):
-    """An `EmbeddedReader` for runs that go on in several threads: their passes over canvases are made together.
-
-    Pays where a pass over many canvases costs little more than one over few: on an accelerator, not on two cores. Prompts
-    are still read one by one.
-    """
-
-    def __init__(
-        self, reader: Reader, words: Words, layout: LayoutOptions, options: ReaderOptions | None = None
-    ) -> None:
-        super().__init__(reader, words, layout, options)
-        self.gathering = Gathering(self._reader.predict)
-
-    def _read(self, known: _Read, canvas_BN: Tensor) -> Reading:
-        with self._computing():
-            predicted = self.gathering.predicted(known.encoded, canvas_BN)
-            return read_off(self._reader.shape, known.encoded, canvas_BN, predicted)
 
 
 @dataclass(slots=True, eq=False)

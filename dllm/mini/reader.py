@@ -21,10 +21,11 @@ from torch import Tensor
 from ..denoise import Denoised, Proposal, Step, denoise
 from ..draft import CanvasPass, Draft, Kind, Passes, Prompt, Source, Token
 from ..policy import Policy, threshold_policy
+from .batch import Gathering
 from .layout import Layout, LayoutOptions, Words, arrange
 from .model import END, KIND, KINDS, MASK, Encoded, Reader
 from .precision import Precision, fit
-from .propose import Reading, blank_canvas, part_slots, read
+from .propose import Reading, blank_canvas, part_slots, read, read_off
 from .weights import SHIPPED, Loaded, load_reader
 from .windows import WindowCache, joined
 
@@ -68,6 +69,7 @@ class EmbeddedReader:
         # Converted once: autocast would convert every weight again in every pass.
         self._reader = fit(deepcopy(reader), self.options.precision)
         self._windows = WindowCache()
+        self._gathering: Gathering | None = None
         self._last: _Read | None = None  # the prompt read last: refining begins with the one just drafted from
 
     @classmethod
@@ -75,6 +77,12 @@ class EmbeddedReader:
         """Raises WeightsUnusable or BackendUnavailable, with the way out."""
         loaded: Loaded = load_reader(path)
         return cls(loaded.reader, loaded.words, loaded.layout, options)
+
+    def share_passes(self) -> Gathering:
+        """From now on, passes over canvases that runs in several threads come to at one time are made as one. Prompts are
+        still read one by one."""
+        self._gathering = self._gathering or Gathering(self._reader.predict)
+        return self._gathering
 
     def draft(self, prompt: Prompt, *, candidates: int = 1, max_passes: int = 4, seed: int = 0) -> Passes:
         """Up to `candidates` answers that differ in their words. The first pass looks at everything at once; the rivals it
@@ -131,7 +139,10 @@ class EmbeddedReader:
 
     def _read(self, known: _Read, canvas_BN: Tensor) -> Reading:
         with self._computing():
-            return read(self._reader, known.encoded, canvas_BN)
+            if self._gathering is None:
+                return read(self._reader, known.encoded, canvas_BN)
+            predicted = self._gathering.predicted(known.encoded, canvas_BN)
+            return read_off(self._reader.shape, known.encoded, canvas_BN, predicted)
 
     @contextmanager
     def _computing(self) -> Iterator[None]:

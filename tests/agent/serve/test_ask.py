@@ -1,12 +1,14 @@
 """Our own routes: the answer, the stream of events, sessions, health, counts."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx2 as httpx
 import pytest
 from remask.agent import Answer
 from remask.dllm.errors import GenerationFailed
+from remask.dllm.mini.reader import EmbeddedReader
 from remask.dllm.scripted import ScriptedGenerator
 
 from .running import WHEN, client, in_memory, service_over
@@ -169,3 +171,15 @@ def test_two_questions_with_one_seed_have_one_answer(web: httpx.Client) -> None:
     first, second = (web.post("/ask", json={"question": WHEN, "seed": 3}).json() for _ in range(2))
     assert first["trace"]["seed"] == second["trace"]["seed"] == 3
     assert first["text"] == second["text"] == "1952"
+
+
+def test_questions_in_several_threads_share_passes_and_get_the_answers_they_get_alone() -> None:
+    asked = [WHEN, "What did she restore in 1952?", "Who restored the fresco?", WHEN]
+    reader = EmbeddedReader.load()
+    with client(service_over(in_memory(), reader)) as web:
+        alone = [web.post("/ask", json={"question": question}).json()["text"] for question in asked]
+    with client(service_over(in_memory(), reader, threads=3)) as web, ThreadPoolExecutor(4) as pool:
+        both = [pool.submit(web.post, "/ask", json={"question": question}) for question in asked]
+        assert [one.result().json()["text"] for one in both] == alone
+    gathering = reader.share_passes()
+    assert gathering.wanted >= gathering.made > 0

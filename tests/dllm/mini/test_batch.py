@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from remask.dllm.draft import Evidence, Prompt, finish
-from remask.dllm.mini.batch import BatchedReader, Gathering, together
+from remask.dllm.mini.batch import Gathering, together
 from remask.dllm.mini.layout import LayoutOptions, arrange
 from remask.dllm.mini.model import KIND, Encoded, Predicted, Reader, ReaderShape
 from remask.dllm.mini.propose import blank_canvas
@@ -103,9 +103,11 @@ def test_a_pass_that_fails_is_told_to_each_that_shared_it() -> None:
 def test_runs_in_threads_draft_what_each_drafts_alone() -> None:
     weights = new_reader(seed=1).eval()
     alone = EmbeddedReader(weights, WORDS, LayoutOptions(), DRAFTED)
-    shared = BatchedReader(weights, WORDS, LayoutOptions(), DRAFTED)
+    shared = EmbeddedReader(weights, WORDS, LayoutOptions(), DRAFTED)
+    gathering = shared.share_passes()
     with ThreadPoolExecutor(3) as pool:
         together_made = list(pool.map(lambda p: finish(shared.draft(p, candidates=2)), PROMPTS))
+    assert gathering.wanted >= gathering.made > 0
     for prompt, drafts in zip(PROMPTS, together_made, strict=True):
         known = finish(alone.draft(prompt, candidates=2))
         assert [(d.text, d.kind, d.cited) for d in drafts] == [(d.text, d.kind, d.cited) for d in known]
