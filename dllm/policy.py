@@ -188,7 +188,7 @@ def within_entropy(confidence_BN: Tensor, open_BN: Tensor, bound: float) -> Tens
 def within_nats(nats_BN: Tensor, open_BN: Tensor, bound: float) -> Tensor:
     """`within_entropy`, given the entropies themselves.
 
-    >>> within_nats(torch.tensor([[0.3, 0.1, 0.2]]), torch.ones(1, 3, dtype=torch.bool), 0.1).tolist()
+    >>> within_nats(torch.tensor([[0.3, 0.1, 0.2]]), torch.ones(1, 3, dtype=torch.bool), 0.15).tolist()
     [[False, True, True]]
     """
     nats_BN = torch.where(open_BN, nats_BN.double(), torch.inf)

@@ -53,17 +53,18 @@ def calibration_error(confidences: Sequence[float], right: Sequence[float], *, s
     Source: Naeini et al., AAAI 2015; equal-mass bins after Nixon et al., CVPR workshops 2019. The interval of a resampled
     distance lies somewhat high.
 
-    >>> calibration_error([0.8] * 4, [1, 1, 0, 0]).value
+    >>> round(calibration_error([0.8] * 4, [1, 1, 0, 0]).value, 6)
     0.3
     """
     return _of_pairs(confidences, right, _gap, seed)
 
 
 def _gap(confidence: Values, right: Values) -> float:
-    order = np.argsort(confidence, kind="stable")
-    parts = [part for part in np.array_split(order, BINS) if len(part)]
-    gaps = [len(part) * abs(float(confidence[part].mean() - right[part].mean())) for part in parts]
-    return sum(gaps) / len(confidence)
+    # Equal confidences share a bin, or the order of the rows would count.
+    n = len(confidence)
+    bin_of = np.searchsorted(np.sort(confidence), confidence, side="left") * BINS // n
+    sums = np.bincount(bin_of, confidence - right)
+    return float(np.abs(sums).sum()) / n
 
 
 def _risks(scores: Values, losses: Values) -> npt.NDArray[np.float64]:

@@ -23,7 +23,6 @@ LEFT_BEHIND = (
     "dist",
     "*.egg-info",
     "runs",
-    "tests",
 )
 MAY_IMPORT = {
     "retrieval": set(),
@@ -51,6 +50,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tmp = tmp_path_factory.mktemp("wheel")
     # Built from a copy: a build folder left in the sources would slip old modules into the wheel.
     shutil.copytree(ROOT, tmp / "src", ignore=shutil.ignore_patterns(*LEFT_BEHIND))
+    shutil.rmtree(tmp / "src" / "tests")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
     built = [*pip, "wheel", "--no-deps", "--no-index", "--no-build-isolation", "-w", str(tmp), str(tmp / "src")]
     subprocess.run(built, check=True)
