@@ -56,6 +56,7 @@ def peak_bytes(docs: Path) -> tuple[int, int]:
     try:
         for batch in batched(load(docs), 4):
             ingest.add(batch, 16)
+            gc.collect()  # cycles that Python has not got round to are not what the ingest holds
         return tracemalloc.get_traced_memory()[1], connection.rows
     finally:
         tracemalloc.stop()
@@ -67,4 +68,4 @@ def test_peak_memory_does_not_grow_with_the_folder(tmp_path: Path):
     large, many = peak_bytes(folder(tmp_path / "large", 96))
     assert many == 8 * few > 0
     text_bytes = 84 * 36_000
-    assert large - small < text_bytes / 6, f"{small:,} bytes for 12 files, {large:,} for 96"
+    assert large - small < text_bytes / 30, f"{small:,} bytes for 12 files, {large:,} for 96"

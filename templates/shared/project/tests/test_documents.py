@@ -18,7 +18,7 @@ def test_every_document_has_a_title_and_says_something() -> None:
     for path in DOCUMENTS:
         text = path.read_text(encoding="utf-8")
         assert re.match(r"# \S", text), path
-        assert len(text.split()) > 25, path
+        assert len(text.split()) > 40, path
 
 
 def test_the_eval_cites_documents_that_are_there_and_wants_facts_that_they_state() -> None:
