@@ -49,9 +49,9 @@ def area_under_risks(scores: Sequence[float], losses: Sequence[float], *, seed: 
 
 
 def calibration_error(confidences: Sequence[float], right: Sequence[float], *, seed: int = 0) -> Interval:
-    """ECE over bins of (nearly) as many answers each: the mean distance between confidence and the share that is right.
-    Source: Naeini et al., AAAI 2015; equal-mass bins after Nixon et al., CVPR workshops 2019. The interval of a resampled
-    distance lies somewhat high.
+    """ECE over bins of (nearly) as many answers each, equal confidences in one bin: the mean distance between confidence
+    and the share that is right. Source: Naeini et al., AAAI 2015; equal-mass bins after Nixon et al., CVPR
+    workshops 2019. The interval of a resampled distance lies somewhat high.
 
     >>> round(calibration_error([0.8] * 4, [1, 1, 0, 0]).value, 6)
     0.3

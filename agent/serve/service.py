@@ -7,7 +7,6 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from ...dllm.draft import Generator
-from ...dllm.mini.reader import EmbeddedReader
 from ...retrieval.document import Scalar
 from ...retrieval.index import Index
 from ..agent import Agent
@@ -63,8 +62,11 @@ class Service:
         self.turns = Turns(self.options.running, self.options.waiting)
         self.ready = False
         self._agent_options = agent_options or AgentOptions()
-        if self.options.threads > 1 and isinstance(generator, EmbeddedReader):
-            generator.share_passes()
+        if self.options.threads > 1:
+            from ...dllm.mini.reader import EmbeddedReader  # brings torch, which a hosted model does without
+
+            if isinstance(generator, EmbeddedReader):
+                generator.share_passes()
         self._stepping = ThreadPoolExecutor(self.options.threads, thread_name_prefix="remask-step")
         self.metrics.watch("remask_running", "Questions worked on.", lambda: self.turns.running)
         self.metrics.watch("remask_waiting", "Questions that wait for a turn.", lambda: self.turns.waiting)

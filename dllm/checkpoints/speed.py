@@ -99,7 +99,6 @@ def subject(
         eos_token_id=None,
         pad_token_id=None,
     )
-    config._attn_implementation = "sdpa"
     torch.manual_seed(0)
     with torch.device(device):
         before = torch.get_default_dtype()

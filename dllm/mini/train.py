@@ -31,7 +31,7 @@ Score = Callable[[Reader, list[Source]], dict[str, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainOptions:
-    """How to train. The defaults are the shipped weights' recipe."""
+    """How to train. What the shipped weights were trained with: RESULTS.md."""
 
     total_tokens: int = 14_000_000  # prompt tokens over which the learning rate's schedule runs
     batch_tokens: int = 4096  # padded prompt tokens a step

@@ -205,7 +205,6 @@ def test_documents_are_added_and_removed_from_the_page(page: Any, tmp_path: Path
         page.goto(address)
         page.get_by_role("button", name="Documents").click()
         page.locator("#documents-list li").nth(2).wait_for()
-        page.screenshot(path=tmp_path / "documents.png")
         page.get_by_label("Add files").set_input_files(note)
         page.get_by_role("button", name="Add", exact=True).click()
         page.get_by_text("1 added").wait_for()

@@ -1,6 +1,7 @@
 """Passes made together say what each says alone; runs in threads share them and never wait in vain."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -78,8 +79,10 @@ def test_whoever_comes_during_a_pass_shares_the_next_one() -> None:
         first = pool.submit(gathering.predicted, prompts[0], canvas)
         assert model.begun.wait(30)
         rest = [pool.submit(gathering.predicted, prompt, canvas) for prompt in prompts[1:]]
+        deadline = time.monotonic() + 30
         while gathering.wanted < 5:
-            pass
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
         model.go.set()
         found = [each.result(30) for each in (first, *rest)]
     assert model.sizes == [1, 3, 1]
