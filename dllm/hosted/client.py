@@ -5,7 +5,7 @@ import json
 import logging
 import random
 from collections.abc import AsyncGenerator, Awaitable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -91,7 +91,7 @@ class Client:
     async def models(self) -> tuple[str, ...]:
         """The ids that the server lists; empty where it lists none. Raises BackendUnavailable."""
         try:
-            response = await self._within(self.patience.first, self._http.get(f"{self.endpoint.url}/models"))
+            response = await self._listed()
         except _Lost as lost:
             raise BackendUnavailable(f"{lost}. Is it running?") from lost
         if response.status_code in (401, 403):
@@ -104,6 +104,13 @@ class Client:
         return tuple(str(model["id"]) for model in each if isinstance(model, dict) and "id" in model)
 
     # One try.
+
+    async def _listed(self) -> httpx2.Response:
+        """Tried twice: a connection that was kept may have been closed by the server just as it is used again."""
+        ask = f"{self.endpoint.url}/models"
+        with suppress(_Lost):
+            return await self._within(self.patience.first, self._http.get(ask))
+        return await self._within(self.patience.first, self._http.get(ask))
 
     async def _once(self, ask: Ask, refused: frozenset[str]) -> AsyncGenerator[Reply, None]:
         sent = body(ask, self.endpoint, refused)
