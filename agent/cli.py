@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from . import commands
-from .console import EXIT_CODES, CommandError, Exit, UsageError, complain, output
+from .console import EXIT_CODES, MARKUP, CommandError, Exit, UsageError, complain, output
 from .remembering import app as sessions
 from .serve.command import serve
 
@@ -52,7 +52,7 @@ def _extensions() -> dict[str, EntryPoint]:
 def _as_command(name: str, offered: Any) -> Any:
     app = offered
     if not isinstance(offered, typer.Typer):
-        app = typer.Typer(add_completion=False)
+        app = typer.Typer(add_completion=False, rich_markup_mode=MARKUP)
         app.command(name)(offered)
     command = get_command(app)
     command.name = name
@@ -62,6 +62,7 @@ def _as_command(name: str, offered: Any) -> Any:
 app = typer.Typer(
     cls=Commands,
     add_completion=False,
+    rich_markup_mode=MARKUP,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     help="Ask your documents. A diffusion model drafts an answer in parallel, re-masks what it doubts, and cites.",

@@ -3,6 +3,7 @@
 import sys
 import unicodedata
 from enum import IntEnum
+from typing import Final
 
 from rich.console import Console
 from rich.text import Text
@@ -21,6 +22,8 @@ class Exit(IntEnum):
 
 EXIT_CODES = """Exit codes: 0 done; 1 it could not be done, and one line says why; 2 the command line is wrong;
 3 index: done, but some files were skipped; 4 ask: the documents carry no answer; 130 interrupted."""
+MARKUP: Final = "markdown"
+"""How help is written. In typer's usual way, what stands in [brackets] is taken for markup and not shown."""
 
 
 class CommandError(Exception):

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..agent.console import MARKUP
 from . import baselines, quality
 from .arguments import (
     Abstain,
@@ -34,6 +35,7 @@ from .arguments import (
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
+    rich_markup_mode=MARKUP,
     help="Measure agents: accuracy, time and retrieval, with intervals, beside baselines, in one run on this machine.",
 )
 

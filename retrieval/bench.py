@@ -30,7 +30,7 @@ from .split import passage_from_sentences
 from .update import indexed_text
 from .words import ENGLISH_STOP_WORDS, WordOptions
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True, help=__doc__)
 Corpus = Annotated[Path, typer.Option(help="Paragraphs, JSON lines, may be gzip", exists=True)]
 Questions = Annotated[Path, typer.Option(help="Questions, JSON lines, may be gzip", exists=True)]
 IndexFolder = Annotated[Path | None, typer.Option("--index", help="Keep the index here and use it again")]

@@ -23,7 +23,7 @@ from .engines import ENGINES, Task, measured, prepare
 from .load import load
 from .synthetic import TextModel, passages_of
 
-app = typer.Typer(add_completion=False, help=__doc__)
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown", help=__doc__)
 Result = TypeVar("Result")
 SIZES = (10_000, 100_000, 1_000_000)
 

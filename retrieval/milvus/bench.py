@@ -23,7 +23,7 @@ from .collection import Collection
 from .collection import build as build_there
 from .options import MilvusOptions
 
-app = typer.Typer(add_completion=False, help=__doc__)
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown", help=__doc__)
 RECALL_AT = (2, 5, 10)
 
 

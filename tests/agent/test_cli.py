@@ -2,16 +2,20 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 from remask.agent import cli
 from remask.agent.answer import Answer
-from remask.agent.cli import main
+from remask.agent.cli import app, main
+from typer.main import get_command
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "templates" / "samples"
@@ -54,6 +58,28 @@ def test_help_names_each_command_and_every_exit_code(capsys: pytest.CaptureFixtu
 def test_each_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == 0
     assert f"remask {command}" in capsys.readouterr().out
+
+
+def test_help_shows_what_stands_in_brackets(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    seen = 0
+    for path, command in _commands(get_command(app), ()):
+        said = " ".join([command.help or "", *(getattr(option, "help", None) or "" for option in command.params)])
+        main([*path, "--help"])
+        shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
+        for bracketed in re.findall(r"\[[^\]]*\]", said):
+            assert bracketed in shown, path
+            seen += 1
+    assert seen > 10
+
+
+def _commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    yield path, command
+    if hasattr(command, "list_commands"):
+        for name in command.list_commands(None):
+            yield from _commands(command.get_command(None, name), (*path, name))
 
 
 def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> None:
