@@ -59,22 +59,29 @@ def fit(reader: Reader, precision: Precision) -> Reader:
 
 
 class Int8Linear(nn.Module):
-    """A linear layer with weights in 8 bits, one scale an output, and inputs rounded to 8 bits on the way, one scale a call.
+    """A linear layer that multiplies in 8 bits: one scale an output of the weights, and for the inputs one scale and offset a
+    row, so that a row's result is its own, whatever it is computed beside.
 
-    Half the time of float32 on a processor with AVX2; the result is off by about 2% of its largest value.
+    Weights have 7 of the bits, lest the products of older processors overflow. Off by 1% to 6% in the shipped reader. With one
+    scale for all rows the layers after a GELU were off by up to 33%, for a few rows hold values far beyond the others'.
     """
 
     def __init__(self, linear: nn.Linear) -> None:
         super().__init__()
         weight = linear.weight.detach()
-        scales = weight.abs().amax(1).clamp(min=1e-8) / 127
+        scales = weight.abs().amax(1).clamp(min=1e-8) / 63
         with warnings.catch_warnings():
             # torch announces another way to make such tensors; as of 2.13 there is none that is as fast.
             warnings.filterwarnings("ignore", message=".*quantized tensor creation", category=UserWarning)
             zeros = torch.zeros(len(scales), dtype=torch.long)
             quantized = torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
-        self._packed = torch.ops.quantized.linear_prepack(quantized, linear.bias.detach())
+        self._sums = quantized.dequantize().sum(1)
+        self._bias = linear.bias.detach()
+        self._packed = torch.ops.quantized.linear_prepack(quantized, None)
 
     def forward(self, x: Tensor) -> Tensor:
-        out: Tensor = torch.ops.quantized.linear_dynamic(x, self._packed, True)
-        return out
+        low, high = torch.aminmax(x, dim=-1, keepdim=True)
+        span = (high - low).clamp(min=1e-12)
+        # Every row reaches from 0 to 1, so the scale that is found for the whole is every row's.
+        out: Tensor = torch.ops.quantized.linear_dynamic((x - low) / span, self._packed, False)
+        return out.mul_(span).addcmul_(low, self._sums).add_(self._bias)

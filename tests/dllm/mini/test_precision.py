@@ -24,6 +24,36 @@ def test_an_int8_product_is_off_by_a_few_hundredths() -> None:
 
 @needs_int8
 @torch.inference_mode()
+def test_a_row_with_far_larger_values_does_not_spoil_the_others() -> None:
+    torch.manual_seed(0)
+    linear, x = torch.nn.Linear(64, 32), torch.randn(10, 64)
+    x[3, 5] = 1000.0
+    exact, brief = linear(x), Int8Linear(linear)(x)
+    off = (brief - exact).norm(dim=1) / exact.norm(dim=1)
+    assert off.max() < 0.04
+
+
+@needs_int8
+@torch.inference_mode()
+def test_a_row_is_the_same_alone_and_among_others() -> None:
+    torch.manual_seed(0)
+    multiply, x = Int8Linear(torch.nn.Linear(64, 32)), torch.randn(10, 64) * torch.logspace(-2, 2, 10)[:, None]
+    among = multiply(x)
+    for row in range(10):
+        assert torch.equal(multiply(x[row : row + 1])[0], among[row])
+
+
+@needs_int8
+@torch.inference_mode()
+@pytest.mark.parametrize("value", [0.0, -3.0, 7.0])
+def test_a_row_of_equal_values_is_multiplied_too(value: float) -> None:
+    linear = torch.nn.Linear(8, 3)
+    x = torch.full((2, 8), value)
+    torch.testing.assert_close(Int8Linear(linear)(x), linear(x), atol=0.2, rtol=0.02)
+
+
+@needs_int8
+@torch.inference_mode()
 def test_an_output_without_weights_is_its_bias() -> None:
     linear = torch.nn.Linear(8, 3)
     torch.nn.init.zeros_(linear.weight)
