@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -36,6 +37,30 @@ def config(name: str, **changes: Any) -> dict[str, Any]:
     """A config.json as a hub has it: the golden configuration, its model type and its mask."""
     fields = json.loads((GOLDEN / "configs.json").read_text(encoding="utf-8"))[name]
     return {"mask_token_id": MASK, **fields, "model_type": MODEL_TYPES[name], **changes}
+
+
+def more() -> dict[str, dict[str, Any]]:
+    """Further shapes of each family that its official code (transformers 4.57.6, torch 2.13) was run in: few key heads, many
+    positions, padding at the left. Their weights are `drawn`; the logits kept are those of the last eight columns."""
+    return dict(json.loads((GOLDEN / "more.json").read_text(encoding="utf-8")))
+
+
+def more_cases(name: str) -> dict[str, Tensor]:
+    """`x`, `logits`, and where there are such `valid` and `bfloat16`, of FAMILY.KIND.SEED."""
+    tensors = load_file(GOLDEN / "more.safetensors")
+    found = {key.removeprefix(f"{name}."): value for key, value in tensors.items() if key.startswith(f"{name}.")}
+    return {**found, "x": found["x"].long()}
+
+
+def drawn(shapes: dict[str, list[int]], seed: int) -> dict[str, Tensor]:
+    """Random weights by name, the same on every machine: norms about one, biases small."""
+    random = np.random.RandomState(seed)  # whose numbers are promised never to change
+    made = {}
+    for name in sorted(shapes):
+        noise = torch.from_numpy(random.standard_normal(shapes[name]).astype(np.float32))
+        scale = 0.02 if noise.ndim == 1 else 0.08
+        made[name] = 1 + 0.1 * noise if noise.ndim == 1 and ("norm" in name or "ln_f" in name) else scale * noise
+    return made
 
 
 def write(
