@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ..agent.console import Exit
 from .catalog import Template, catalog, template
 
 PROGRAM = (sys.executable, "-c", "from remask.agent.cli import main; raise SystemExit(main())")
@@ -79,8 +80,11 @@ def main() -> None:
 
 
 def _timed(command: Sequence[str], folder: Path) -> tuple[float, str]:
+    """Seconds and what was printed. Exit code 4 says that there is no answer, or no fix: a measurement too."""
     begin = time.perf_counter()
-    done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True)
+    if done.returncode != Exit.ABSTAINED:
+        done.check_returncode()
     return time.perf_counter() - begin, done.stdout
 
 

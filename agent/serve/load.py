@@ -128,13 +128,14 @@ class _Line:
         return CUT_SHORT if status == 200 and cut_short else status
 
     async def _last_of_body(self, head: bytes) -> bytes:
-        """Reads all of it, and gives the last chunk that says something."""
+        """Reads all of it, and gives the last chunk that says something; a comment that keeps a stream open says nothing."""
         if b"transfer-encoding: chunked" not in head:
             length = int(head.split(b"content-length:")[1].split(b"\r\n")[0])
             return await self._reader.readexactly(length)
         last = b""
         while size := int(await self._reader.readuntil(b"\r\n"), 16):
-            last = (await self._reader.readexactly(size + 2))[:-2]
+            part = (await self._reader.readexactly(size + 2))[:-2]
+            last = last if part.startswith(b":") else part
         await self._reader.readexactly(2)
         return last
 

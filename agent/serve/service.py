@@ -103,6 +103,8 @@ class Service:
                     self.metrics.event(event)
                     ended = isinstance(event, AnswerReady)
                     yield event
+                    if ended:
+                        return  # asking for the end, too, would wait behind the steps of other questions
             finally:
                 if not ended:
                     self.metrics.cancelled()

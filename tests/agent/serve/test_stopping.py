@@ -1,5 +1,6 @@
 """Queues, time, and clients that leave: the model works only for those who are still there."""
 
+import asyncio
 import json
 import signal
 import socket
@@ -12,9 +13,11 @@ from pathlib import Path
 
 import httpx2 as httpx
 import pytest
+from remask.agent.events import AnswerReady
 from remask.agent.serve.errors import TooBusy, Unservable
 from remask.agent.serve.options import ServeOptions
 from remask.agent.serve.server import check_reach, listening
+from remask.agent.serve.service import Question
 from remask.agent.serve.turns import Turns
 
 from .running import WHEN, Gated, client, in_folder, in_memory, served, service_over, until, wire
@@ -53,6 +56,21 @@ def test_questions_share_the_model_pass_by_pass() -> None:
         assert model.closed == 0
         model.let_through.set()
         assert [f.result().json()["text"] for f in both] == ["1952", "1952"]
+
+
+@pytest.mark.asyncio
+async def test_an_answer_ends_without_waiting_behind_the_steps_of_others() -> None:
+    service, busy = service_over(in_memory()), threading.Event()
+    service.start()
+    try:
+        async with asyncio.timeout(10):
+            async for event in service.events(Question(text=WHEN)):
+                if isinstance(event, AnswerReady):
+                    _ = asyncio.get_running_loop().run_in_executor(None, busy.wait, 60)
+        assert service.turns.running == 0
+    finally:
+        busy.set()
+        service.stop()
 
 
 MESSAGES = {"messages": [{"role": "user", "content": WHEN}]}
@@ -165,6 +183,13 @@ def test_a_port_that_is_taken_is_told() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(Unservable, match=f"can't listen on 127.0.0.1:{port}"):
             listening(ServeOptions(port=port))
+
+
+def test_small_packets_are_sent_at_once() -> None:
+    with listening(ServeOptions(port=0)) as listener, socket.create_connection(listener.getsockname()):
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 @pytest.mark.asyncio
