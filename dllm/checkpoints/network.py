@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from .attend import attention_mask, places
 from .family import Family
+from .fewrows import quicken
 from .keys import KeyStore
 from .llada2 import LLaDA2
 from .load import Loaded
@@ -20,6 +21,7 @@ class Network:
 
     def __init__(self, loaded: Loaded, *, block_length: int | None = None) -> None:
         """`block_length` overrides the family's, for checkpoints that were trained with other blocks."""
+        quicken(loaded.network)
         self.family: Family = loaded.family
         self.window = loaded.window
         self.attends_in_blocks_of = (block_length or self.family.block_length) if self.family.block_length else None

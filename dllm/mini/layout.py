@@ -6,6 +6,8 @@ fit; a longer one continues in the next window under its title. Knows token ids 
 
 # W windows, T tokens a window; a "position" counts through all windows: window * T + column.
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +20,7 @@ from tokenizers import Tokenizer
 
 from ..draft import Evidence, Prompt, Source
 
+_RUN = re.compile(r"\S+")
 MARK_NONE, MARK_SENTENCE, MARK_TITLE = 0, 1, 2
 IntArray = NDArray[np.int64]
 
@@ -105,6 +108,27 @@ class Layout:
         """The characters from the token at position `first` to the one at `last`, both of one evidence text."""
         evidence = int(self.evidence_WT.flat[first])
         return Source(evidence, int(self.starts_WT.flat[first]), int(self.ends_WT.flat[last]))
+
+
+def beginnings(layout: Layout, texts: Sequence[str]) -> NDArray[np.bool_]:
+    """[W, T]: where an answer may begin. Not where nothing but punctuation comes before the next blank: the # of a heading,
+    the dash of a list, a full stop."""
+    allowed_WT = layout.first_WT.copy()
+    for number, text in enumerate(texts):
+        here_WT = (layout.evidence_WT == number) & layout.pointable_WT
+        says = np.zeros(len(text) + 1, np.bool_)
+        for run in _RUN.finditer(text):
+            end = run.end()
+            while end > run.start() and _is_mark(text[end - 1]):
+                end -= 1
+            says[run.start() : end] = True
+        allowed_WT[here_WT] &= says[layout.starts_WT[here_WT]]
+    return allowed_WT
+
+
+def _is_mark(character: str) -> bool:
+    kind = unicodedata.category(character)
+    return kind[0] == "P" or kind in ("Sm", "Sk")
 
 
 class Words:

@@ -22,7 +22,7 @@ from ..denoise import Denoised, Proposal, Step, denoise
 from ..draft import CanvasPass, Draft, Kind, Passes, Prompt, Source, Token
 from ..policy import Policy, threshold_policy
 from .batch import Gathering
-from .layout import Layout, LayoutOptions, Words, arrange
+from .layout import Layout, LayoutOptions, Words, arrange, beginnings
 from .model import END, KIND, KINDS, MASK, Encoded, Reader
 from .precision import Precision, fit
 from .propose import Reading, blank_canvas, part_slots, read, read_off
@@ -130,7 +130,10 @@ class EmbeddedReader:
         shown = np.stack([apart.ids_WT, apart.marks_WT, apart.evidence_WT >= 0])
         rows = [torch.from_numpy(shown[:, w, apart.row(w)]).to(self._device) for w in range(shown.shape[1])]
         layout = apart.joined()
-        arrays = [torch.from_numpy(a)[None].to(self._device) for a in layout.arrays]
+        ids, marks, evidence, pointable, _, last = layout.arrays
+        first = beginnings(layout, [each.text for each in prompt.evidence])
+        shown_to_canvas = (ids, marks, evidence, pointable, first, last)
+        arrays = [torch.from_numpy(a)[None].to(self._device) for a in shown_to_canvas]
         with self._computing():
             windows = joined(self._windows.read(self._reader, rows))
             encoded = self._reader.assemble(windows, *arrays, pad=self._words.pad)

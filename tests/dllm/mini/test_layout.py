@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from remask.dllm.draft import Evidence, Prompt
-from remask.dllm.mini.layout import MARK_SENTENCE, MARK_TITLE, Layout, LayoutOptions, Words, arrange
+from remask.dllm.mini.layout import MARK_SENTENCE, MARK_TITLE, Layout, LayoutOptions, Words, arrange, beginnings
 from remask.dllm.mini.weights import load_words
 
 OPTIONS = LayoutOptions(max_window=64, max_question=16, max_windows=4, pack=True)
@@ -36,6 +36,17 @@ def test_sentences_and_titles_are_marked_at_their_first_token(words: Words) -> N
     assert (layout.marks_WT == MARK_TITLE).sum() == 1
     begins = layout.starts_WT[layout.marks_WT == MARK_SENTENCE]
     assert begins.tolist() == [0, 11]
+
+
+def test_an_answer_begins_at_what_says_something(words: Words) -> None:
+    text = "# Fees\n\n- *Late* fee: $5 (of 2011). | --- | 20 % ✓"
+    layout = arrange(words, Prompt("What fee?", (Evidence("No."), Evidence(text))), OPTIONS)
+    allowed = beginnings(layout, ["No.", text])
+    at = [i for i in evidence_tokens(layout, 1) if allowed.flat[i]]
+    assert [text[layout.starts_WT.flat[i] :].split()[0] for i in at] == [
+        *("Fees", "*Late*", "Late*", "fee:", "$5", "5", "(of", "of", "2011).", "20", "✓")
+    ]
+    assert not allowed[~layout.first_WT].any()
 
 
 def test_the_question_is_never_cut_away_by_evidence(words: Words) -> None:
