@@ -36,6 +36,7 @@ class Out:
         self._handler.send_response(status)
         for name, value in {"Content_Type": kind, **headers}.items():
             self._handler.send_header(name.replace("_", "-"), value)
+        self._handler.send_header("Connection", "close")  # as it does: else a client may send into a closed connection
         self._handler.end_headers()
 
     def raw(self, content: bytes) -> None:
