@@ -5,7 +5,7 @@ import math
 
 import pytest
 from remask.agent.serve.bench import Row, Soak, written
-from remask.agent.serve.load import Timings, asking, health, loaded, streaming
+from remask.agent.serve.load import Timings, _Line, asking, health, loaded, streaming
 from remask.agent.serve.wrk import WrkReport
 
 from .running import WHEN, Gated, in_memory, served, service_over
@@ -45,6 +45,13 @@ def test_a_stream_that_is_cut_short_is_no_answer() -> None:
     with served(service_over(in_memory(), Gated(), request_seconds=0.2)) as address:
         found = asyncio.run(loaded(address, streaming([WHEN], leave_every=0), connections=1, seconds=0.1))
     assert (found.failed, found.latencies) == (1, [])
+
+
+async def test_a_comment_after_the_end_does_not_make_a_stream_cut_short() -> None:
+    reader = asyncio.StreamReader()
+    reader.feed_data(b"e\r\ndata: [DONE]\n\n\r\n10\r\n: still at it...\r\n0\r\n\r\n")
+    line = _Line(reader, None)  # type: ignore[arg-type]
+    assert await line._last_of_body(b"transfer-encoding: chunked\r\n") == b"data: [DONE]\n\n"
 
 
 def test_percentiles_are_of_the_requests_that_were_answered() -> None:

@@ -57,7 +57,6 @@ def like(tmp_path: Path, name: str, seed: int, dtype: str = "float32") -> Networ
     """The network of a further case."""
     case = more()[name]
     fields = config(case["family"], **case["config"])
-    fields |= {"model_type": config(case["family"])["model_type"]}
     folder = write(tmp_path / name, case["family"], tensors=drawn(case["shapes"], seed), fields=fields, shards=2)
     return Network(load_network(folder, dtype=dtype), block_length=case["block_length"])
 

@@ -141,6 +141,21 @@ def test_a_model_that_is_not_there_is_told_with_those_that_are() -> None:
         asked(server.url)
 
 
+def test_a_kept_connection_that_was_closed_costs_the_list_of_models_nothing() -> None:
+    with serving(streams("Mira"), models=["m"]) as server:
+        answer, lost = server.play, []
+
+        def once_lost(received: Received, out: Out) -> None:
+            if lost:
+                return answer(received, out)
+            lost.append(received)
+            return out.hang_up()
+
+        server.play = once_lost  # type: ignore[method-assign]
+        assert "has 'm'" in HostedGenerator.openai(f"{server.url}#m").looked_at()
+    assert [received.path for received in lost] == ["/v1/models"]
+
+
 def test_a_server_that_says_when_to_come_back_is_heeded() -> None:
     with serving(refuses(429, Retry_After="0.4"), streams("Mira")) as server:
         begun = time.monotonic()
