@@ -1,5 +1,8 @@
-"""The web page in a real browser, as a person uses it. Skipped where there is no Chromium to drive."""
+"""The web page in a real browser, as a person uses it. Skipped where there is no Chromium to drive.
 
+Pictures of it are kept in the folder that REMASK_ARTIFACTS names, else with the tests' temporary files."""
+
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -29,6 +32,13 @@ QUIET = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    folder = Path(os.environ.get("REMASK_ARTIFACTS") or tmp_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -73,17 +83,17 @@ def asked(page: Any, address: str, question: str) -> None:
     page.locator(".trace").last.wait_for(state="attached")
 
 
-def test_a_person_asks_watches_the_passes_and_opens_a_citation(page: Any, tmp_path: Path) -> None:
+def test_a_person_asks_watches_the_passes_and_opens_a_citation(page: Any, pictures: Path) -> None:
     """The shipped model, a real question."""
     from remask.dllm.mini.reader import EmbeddedReader
 
     index = Index.create(load(SAMPLES), embedder=HashEmbedder(64))
     with served(Service(index, EmbeddedReader.load())) as address:
         asked(page, address, "Who designed the B-7 wave buoy?")
-        _looked_at(page, tmp_path)
+        _looked_at(page, pictures)
 
 
-def _looked_at(page: Any, tmp_path: Path) -> None:
+def _looked_at(page: Any, pictures: Path) -> None:
     assert page.locator(".said").first.inner_text().startswith("Henrik Dahl")
     names = page.locator(".canvas .when").all_inner_texts()
     assert names[0] == "canvas"
@@ -97,7 +107,7 @@ def _looked_at(page: Any, tmp_path: Path) -> None:
     mark.wait_for()
     assert mark.inner_text() == "It was designed by Henrik Dahl and went on sale in March 2018."
     assert page.evaluate("document.activeElement.id") == "source-title"
-    page.screenshot(path=tmp_path / "citation.png")
+    page.screenshot(path=pictures / "citation.png")
     page.keyboard.press("Escape")
     assert page.locator("#source").is_hidden()
     assert page.evaluate("document.activeElement.className") == "cite"
@@ -118,14 +128,14 @@ def test_a_follow_up_is_understood_in_the_same_conversation(page: Any, reading: 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("dark", 360), ("dark", 1280)])
 def test_nothing_is_cut_off_at_any_width_or_scheme(
-    page: Any, reading: str, scheme: str, width: int, tmp_path: Path
+    page: Any, reading: str, scheme: str, width: int, pictures: Path
 ) -> None:
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 740})
     asked(page, reading, "Who designed the B-7 wave buoy?")
     page.locator(".cite").first.click()
     page.locator("#source mark").wait_for()
-    page.screenshot(path=tmp_path / f"{scheme}-{width}.png")
+    page.screenshot(path=pictures / f"{scheme}-{width}.png")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator("#source mark").bounding_box()["width"] <= width
     dark = page.evaluate(
