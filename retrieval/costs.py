@@ -33,7 +33,7 @@ class Setting(BaseModel):
 
     corpus: str
     exponent: float
-    shift: float
+    tail: float
     mean_words: float
     dimension: int
     queries: int
@@ -64,6 +64,18 @@ def at(line: Line, passages: float) -> float:
     return float(height * passages**slope)
 
 
+def added_up(points: Sequence[tuple[int, float]], passages: float) -> float | None:
+    """A cost with a fixed part and one that each passage adds, from the two largest sizes: memory. None for fewer than two.
+
+    >>> added_up([(10, 100.0), (100, 190.0)], 1000)
+    1090.0
+    """
+    if len(points) < 2:
+        return None
+    (few, cheap), (many, dear) = sorted(points)[-2:]
+    return dear + (passages - many) * max(dear - cheap, 0.0) / (many - few)
+
+
 def crossing(one: Line, other: Line) -> float | None:
     """The size above which `other` is cheaper; None where it never is.
 
@@ -78,11 +90,12 @@ def crossing(one: Line, other: Line) -> float | None:
 def page(costs: Sequence[Cost], setting: Setting) -> str:
     """Markdown."""
     about = (
-        f"Text: words by Zipf's law, exponent {setting.exponent:.2f}, shift {setting.shift:.1f}, passages of"
-        f" {setting.mean_words:.0f} words on average, fitted to {setting.corpus}. Vectors: {setting.dimension} dimensions, drawn"
+        f"Text: words by Zipf's law, exponent {setting.exponent:.2f}, of rare words {setting.tail:.1f}; passages of"
+        f" {setting.mean_words:.0f} words on average; fitted to {setting.corpus}. Vectors: {setting.dimension} dimensions, drawn"
         f" around 1,000 centres with as much noise, not embedded from the text. {setting.queries} questions, one at a time,"
         f" {setting.threads} threads (exact search takes one), seed {setting.seed}. Machine: {setting.machine}."
         " Every engine ran in a process of its own; memory is that process's peak, Python and its libraries among it."
+        " Hybrid is built from the words and the graph that the engines before it left: its building is keeping them."
     )
     return "\n\n".join(["# What searching costs by size", about, _table(costs), _pays(costs), _far(costs)]) + "\n"
 
@@ -145,24 +158,33 @@ def _said(exact: Line, other: Line, largest: int) -> str:
 def _far(costs: Sequence[Cost]) -> str:
     rows = [
         f"## From here to {TARGET:,} passages",
-        "Arithmetic, not measurement: a straight line through the logarithms of the two largest sizes, so it assumes that nothing"
-        " changes on the way (caches, disks, a graph that no longer fits into memory) and that one machine does it all. Shares"
-        " of a cluster cost their part of the memory; a question then waits for the slowest share.",
+        "Arithmetic, not measurement. Times: a straight line through the logarithms of the two largest sizes, but a question gets"
+        " no quicker, and building grows at least in proportion; memory: a fixed part, and as much a passage as was added"
+        " between those sizes. So it assumes that nothing changes on the way (caches,"
+        " disks, a graph that no longer fits into memory) and that one machine does it all. Shares of a cluster cost their"
+        " part of the memory; a question then waits for the slowest share.",
         "| engine | a question | building | peak memory | machines of 64 GB |\n| --- | --- | --- | --- | --- |",
     ]
     found = []
     for engine, mine in _by_engine(costs).items():
-        fields = ("p50_ms", "build_seconds", "peak_mib")
-        fits = [fit([(c.passages, getattr(c, field)) for c in mine]) for field in fields]
-        if any(one is None for one in fits):
+        wait = _led_on([(c.passages, c.p50_ms) for c in mine], slope=0.0)
+        build = _led_on([(c.passages, c.build_seconds) for c in mine], slope=1.0)
+        memory = added_up([(c.passages, c.peak_mib) for c in mine], TARGET)
+        if wait is None or build is None or memory is None:
             continue
-        wait, build, memory = (at(one, TARGET) for one in fits if one is not None)
         machines = int(np.ceil(memory / 1024 / 64))
-        found.append(
-            f"| {engine} | {wait / 1000:,.2f} s | {build / 3600:,.1f} h | {memory / 1024:,.0f} GiB | {machines} |"
-        )
+        found.append(f"| {engine} | {wait:,.1f} ms | {build / 3600:,.1f} h | {memory / 1024:,.0f} GiB | {machines} |")
     rows[-1] += "\n" + ("\n".join(found) if found else "| two sizes are needed | | | | |")
     return "\n\n".join(rows)
+
+
+def _led_on(points: Sequence[tuple[int, float]], *, slope: float) -> float | None:
+    """The cost at `TARGET`, by the fit but no flatter than `slope`."""
+    line = fit(points)
+    if line is None:
+        return None
+    many, dear = max(points)
+    return max(at(line, TARGET), dear * (TARGET / many) ** slope)
 
 
 def _by_engine(costs: Iterable[Cost]) -> Mapping[str, list[Cost]]:

@@ -21,19 +21,25 @@ import typer
 from .costs import Cost, Setting, page, picture
 from .engines import ENGINES, Task, measured, prepare
 from .load import load
-from .synthetic import TextModel, passages_of
+from .synthetic import WIKIPEDIA, TextModel, passages_of
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", help=__doc__)
 Result = TypeVar("Result")
 SIZES = (10_000, 100_000, 1_000_000)
+_KEPT = "costs.jsonl"
 
 
 @app.command()
 def scale(
-    out: Annotated[Path | None, typer.Option("--out", help="Where scale.md and scale.png go.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="Where scale.md and scale.png go. What it holds from a run cut short is not measured again."
+        ),
+    ] = None,
     size: Annotated[list[int] | None, typer.Option("--size", min=100, help="May be repeated.")] = None,
     engine: Annotated[list[str] | None, typer.Option("--engine", help=f"May be repeated: {', '.join(ENGINES)}")] = None,
-    corpus: Annotated[Path | None, typer.Option("--corpus", help="Files that the text is fitted to.")] = None,
+    corpus: Annotated[Path | None, typer.Option("--corpus", help="Files to fit the text to, not Wikipedia.")] = None,
     queries: Annotated[int, typer.Option("--queries", min=2)] = 200,
     dimension: Annotated[int, typer.Option("--dimension", min=2)] = 384,
     threads: Annotated[int, typer.Option("--threads", min=1)] = 2,
@@ -44,23 +50,11 @@ def scale(
     unknown = set(engine or ()) - set(ENGINES)
     if unknown:
         raise typer.BadParameter(f"{min(unknown)!r} is no engine. Use {', '.join(ENGINES)}")
-    name, model = _fitted(corpus)
-    chosen = [one for one in ENGINES if not engine or one in engine]
-    costs: list[Cost] = []
-    for many in sorted(size or SIZES):
-        folder = Path(tempfile.mkdtemp(prefix=f"scale-{many}-", dir=work))
-        try:
-            task = Task("", many, folder, model, dimension, queries, threads, seed)
-            _apart(prepare, task)
-            for one in chosen:
-                costs.append(_apart(measured, replace(task, engine=one)))
-                typer.echo(costs[-1].model_dump_json(exclude_none=True))
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+    name, model = _text(corpus)
     setting = Setting(
         corpus=name,
         exponent=model.exponent,
-        shift=model.shift,
+        tail=model.tail,
         mean_words=float(np.mean(model.lengths)),
         dimension=dimension,
         queries=queries,
@@ -68,18 +62,66 @@ def scale(
         machine=f"{platform.processor() or platform.machine()}, {os.cpu_count()} processors, {platform.system()}",
         seed=seed,
     )
+    costs = _begun(out, setting)
+    chosen = [one for one in ENGINES if not engine or one in engine]
+    for many in sorted(size or SIZES):
+        done = {cost.engine for cost in costs if cost.passages == many}
+        missing = [one for one in chosen if one not in done]
+        if not missing:
+            continue
+        folder = Path(tempfile.mkdtemp(prefix=f"scale-{many}-", dir=work))
+        try:
+            task = Task("", many, folder, model, dimension, queries, threads, seed)
+            _apart(prepare, task)
+            for one in missing:
+                cost = _apart(measured, replace(task, engine=one))
+                costs.append(cost)
+                _keep(out, cost)
+                typer.echo(cost.model_dump_json(exclude_none=True))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    costs.sort(key=lambda cost: (cost.passages, ENGINES.index(cost.engine)))
     text = page(costs, setting)
     typer.echo(text)
     if out:
-        out.mkdir(parents=True, exist_ok=True)
         (out / "scale.md").write_text(text, encoding="utf-8")
         (out / "scale.png").write_bytes(picture(costs))
 
 
-def _fitted(corpus: Path | None) -> tuple[str, TextModel]:
-    where = corpus or Path(__file__).parents[1] / "templates" / "samples"
-    texts = passages_of(document.text for document in load(where))
-    return f"{where.name} ({len(texts):,} pieces)", TextModel.fitted(texts)
+def _text(corpus: Path | None) -> tuple[str, TextModel]:
+    if corpus is None:
+        return "16,837 paragraphs of Wikipedia", WIKIPEDIA
+    texts = passages_of(document.text for document in load(corpus))
+    return f"{corpus.name} ({len(texts):,} pieces)", TextModel.fitted(texts)
+
+
+def _begun(out: Path | None, setting: Setting) -> list[Cost]:
+    """What an earlier run in this folder measured; a new folder is begun."""
+    if out is None:
+        return []
+    out.mkdir(parents=True, exist_ok=True)
+    kept = out / _KEPT
+    if not kept.exists():
+        kept.write_text(setting.model_dump_json() + "\n", encoding="utf-8")
+        return []
+    try:
+        first, *lines = kept.read_text(encoding="utf-8").splitlines()
+        earlier, costs = Setting.model_validate_json(first), [Cost.model_validate_json(line) for line in lines]
+    except ValueError as error:
+        raise typer.BadParameter(f"{kept} can't be read ({error}). Delete it, or use another folder") from error
+    if earlier != setting:
+        mine, theirs = setting.model_dump(), earlier.model_dump()
+        other = next(name for name in mine if mine[name] != theirs[name])
+        raise typer.BadParameter(
+            f"{out} holds a run with {other} = {theirs[other]!r}, not {mine[other]!r}. Use another folder for --out"
+        )
+    return costs
+
+
+def _keep(out: Path | None, cost: Cost) -> None:
+    if out:
+        with (out / _KEPT).open("a", encoding="utf-8") as file:
+            file.write(cost.model_dump_json() + "\n")
 
 
 def _apart(work: Callable[[Task], Result], task: Task) -> Result:

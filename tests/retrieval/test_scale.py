@@ -1,9 +1,11 @@
 """Synthetic corpora with a real one's statistics, and what is told of sizes."""
 
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from remask.retrieval.costs import Cost, Setting, at, crossing, fit, page
@@ -12,21 +14,23 @@ from remask.retrieval.engines import Task, measured, prepare
 from remask.retrieval.lexical import LexicalIndex
 from remask.retrieval.postings import Postings
 from remask.retrieval.quantised import QuantisedIndex
-from remask.retrieval.synthetic import TextModel, shares, unit_vectors
+from remask.retrieval.scale import app
+from remask.retrieval.synthetic import WIKIPEDIA, TextModel, shares, unit_vectors
+from typer.testing import CliRunner
 
 
 def model() -> TextModel:
-    random = np.random.default_rng(0)
-    ranks = random.choice(2000, 40_000, p=shares(1.1, 2.7, 2000))
-    words = [f"word{rank}" for rank in ranks]
-    return TextModel.fitted([" ".join(words[start : start + 80]) for start in range(0, len(words), 80)])
+    return TextModel(0.95, 1.8, (80,))
 
 
 def test_the_law_that_made_a_text_is_found_again():
-    found = model()
-    assert found.exponent == pytest.approx(1.1, abs=0.05)
-    assert found.shift in (1.0, 2.7, 5.0)
+    made = TextModel(0.8, 2.0, (80,))
+    found = TextModel.fitted([text for chunk in made.texts(5000, seed=0) for text in chunk])
+    assert found.exponent == pytest.approx(0.8, abs=0.051)
+    assert found.tail == pytest.approx(2.0, abs=0.21)
     assert set(found.lengths) == {80}
+    with pytest.raises(ValueError, match="Give a corpus with text"):
+        TextModel.fitted(["", "..."])
 
 
 def test_texts_follow_the_law_and_a_small_corpus_is_the_beginning_of_a_large_one():
@@ -35,9 +39,19 @@ def test_texts_follow_the_law_and_a_small_corpus_is_the_beginning_of_a_large_one
     few = [text for chunk in made.texts(50, seed=3) for text in chunk]
     assert (len(many), few) == (300, many[:50])
     words = [word for text in many for word in text.split()]
-    expected = shares(made.exponent, made.shift, 500_000)[0]
-    assert words.count(made.words[0]) / len(words) == pytest.approx(expected, rel=0.15)
+    expected = shares(made.exponent, made.tail, 500_000)[0]
+    assert words.count("w0") / len(words) == pytest.approx(expected, rel=0.15)
     assert {len(text.split()) for text in many} == {80}
+
+
+@pytest.mark.parametrize(("words", "different"), [(10_000, 2_424), (100_000, 11_464), (1_000_000, 47_527)])
+def test_as_many_different_words_come_up_as_in_real_paragraphs(words, different):
+    """Counted in the 16,837 paragraphs of Wikipedia that `WIKIPEDIA` was fitted to; rarer words than theirs would make an index
+    dearer than a real one."""
+    texts = (text for chunk in WIKIPEDIA.texts(words // 80, seed=0) for text in chunk)
+    drawn = list(islice(chain.from_iterable(text.split() for text in texts), words))
+    assert len(drawn) == words
+    assert len(set(drawn)) == pytest.approx(different, rel=0.35)
 
 
 def test_vectors_of_one_cluster_are_near_and_others_are_not():
@@ -101,7 +115,7 @@ def test_the_page_says_what_was_measured_what_pays_and_what_is_arithmetic():
             engine=engine,
             passages=size,
             build_seconds=size / 1000,
-            peak_mib=size / 100,
+            peak_mib=100 + size / 100,
             disk_mib=1,
             p50_ms=milliseconds,
             p95_ms=9,
@@ -109,15 +123,47 @@ def test_the_page_says_what_was_measured_what_pays_and_what_is_arithmetic():
 
     costs = [cost("flat", 10_000, 1), cost("flat", 100_000, 10), cost("hnsw", 10_000, 2), cost("hnsw", 100_000, 2)]
     about = Setting(
-        corpus="samples", exponent=1, shift=0, mean_words=80, dimension=16, queries=5, threads=2, machine="here", seed=0
+        corpus="samples", exponent=1, tail=2, mean_words=80, dimension=16, queries=5, threads=2, machine="here", seed=0
     )
     text = page(costs, about)
     assert "- hnsw is quicker than exact search above 20,000 passages." in text
-    assert "| flat | 100,000 | 100.0 s | 1,000 MiB" in text
-    assert "| flat | 10.00 s | 27.8 h | 977 GiB | 16 |" in text
+    assert "| flat | 100,000 | 100.0 s | 1,100 MiB" in text
+    assert "| flat | 10,000.0 ms | 27.8 h | 977 GiB | 16 |" in text
+    assert "| hnsw | 2.0 ms |" in text
+    quicker = page([cost("hnsw", 10_000, 4), cost("hnsw", 100_000, 2)], about)
+    assert "| hnsw | 2.0 ms |" in quicker, "a question gets no quicker beyond what was measured"
     assert "Arithmetic, not measurement" in text
 
 
 def test_building_words_takes_any_iterable():
     texts = ["red apples", "blue plums"]
     assert LexicalIndex.build(iter(texts)).search("plum", 1) == LexicalIndex.build(texts).search("plum", 1)
+
+
+def run(*arguments: str) -> Result:
+    small = ("--size", "200", "--dimension", "16", "--queries", "4", "--threads", "1")
+    return CliRunner().invoke(app, [*small, *arguments], env={"COLUMNS": "200"})
+
+
+def test_a_run_cut_short_goes_on_where_it_was_and_one_of_another_setting_is_refused(tmp_path: Path):
+    out = tmp_path / "out"
+    begun = run("--out", str(out), "--engine", "lexical", "--engine", "flat")
+    assert begun.exit_code == 0, begun.output
+    kept = out / "costs.jsonl"
+    first = kept.read_text(encoding="utf-8")
+    assert len(first.splitlines()) == 3
+    ended = run("--out", str(out), "--engine", "lexical", "--engine", "flat", "--engine", "sq8")
+    assert ended.exit_code == 0, ended.output
+    assert kept.read_text(encoding="utf-8").startswith(first)
+    assert [Cost.model_validate_json(line).engine for line in kept.read_text("utf-8").splitlines()[1:]] == [
+        "lexical",
+        "flat",
+        "sq8",
+    ]
+    assert "| sq8 | 200 |" in (out / "scale.md").read_text(encoding="utf-8")
+    assert (out / "scale.png").read_bytes().startswith(b"\x89PNG")
+    other = run("--out", str(out), "--seed", "7")
+    assert other.exit_code == 2
+    assert "seed = 0, not 7" in " ".join(other.output.split())
+    kept.write_text("nonsense\n", encoding="utf-8")
+    assert "Delete it, or use another folder" in " ".join(run("--out", str(out)).output.replace("│", " ").split())
