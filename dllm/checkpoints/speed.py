@@ -4,6 +4,9 @@ All ways take turns in rounds, in an order that turns too, so that what else the
 network has no confidence to go by, so the words of a pass are set by a schedule; what a trained one would commit is not said.
 """
 
+import ctypes
+import gc
+import os
 import statistics
 import threading
 import time
@@ -202,7 +205,8 @@ class Peak:
 
 @contextmanager
 def peak_memory(device: torch.device) -> Iterator[Peak]:
-    """Bytes in use at most while it runs, beyond what was in use before."""
+    """Bytes in use at most while it runs, beyond what was in use before. On a CPU: of the whole process, so warm up before,
+    or what libraries set up once is counted too."""
     peak = Peak()
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
@@ -210,6 +214,7 @@ def peak_memory(device: torch.device) -> Iterator[Peak]:
         yield peak
         peak.bytes = torch.cuda.max_memory_allocated(device) - before
         return
+    _give_back()
     before, done = _resident(), threading.Event()
 
     def watch() -> None:
@@ -223,6 +228,14 @@ def peak_memory(device: torch.device) -> Iterator[Peak]:
     finally:
         done.set()
         watcher.join()
+
+
+def _give_back() -> None:
+    """Memory that was freed goes back to the system where the C library can do that, or using it again would look free."""
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    if trim is not None:
+        trim(0)
 
 
 def _resident() -> int:
