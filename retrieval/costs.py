@@ -184,7 +184,7 @@ def _led_on(points: Sequence[tuple[int, float]], *, slope: float) -> float | Non
     if line is None:
         return None
     many, dear = max(points)
-    return max(at(line, TARGET), dear * (TARGET / many) ** slope)
+    return max(at(line, TARGET), float(dear * (TARGET / many) ** slope))
 
 
 def _by_engine(costs: Iterable[Cost]) -> Mapping[str, list[Cost]]:
