@@ -24,6 +24,8 @@ from .store import write, writing
 from .synthetic import TextModel, unit_vectors
 
 ENGINES = ("lexical", "flat", "sq8", "ivf-sq8", "hnsw", "hybrid")
+LEFT_BY = {"sq8": ("flat",), "ivf-sq8": ("flat",), "hnsw": ("flat",), "hybrid": ("lexical", "hnsw")}
+"""Whose leavings an engine uses: exact answers for its recall, words and a graph to keep."""
 K = 10
 _TEXTS, _VOCABULARY, _GRAPH, _VECTORS, _TRUTH = "texts.txt", "words.txt", "graph.faiss", "vectors.npy", "truth.npy"
 _POSTINGS = ("offsets.npy", "passages.npy", "counts.npy", "lengths.npy")
