@@ -3,9 +3,10 @@
 import asyncio
 import threading
 import weakref
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from collections.abc import Generator as Steps
 from concurrent.futures import Future
+from contextlib import aclosing
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
@@ -40,7 +41,7 @@ class Background(Generic[Item]):
             future.cancel()
 
     def together(
-        self, uses: Sequence[Callable[[Any], AsyncIterator[Item]]]
+        self, uses: Sequence[Callable[[Any], AsyncGenerator[Item, None]]]
     ) -> Steps[tuple[int, Item | Ended], None, None]:
         """Runs all at once; gives what each gives, with its number, as it comes. Closing it drops whatever still runs, even
         in the middle of a wait."""
@@ -81,10 +82,11 @@ async def _made(make: Callable[[], Any]) -> Any:
     return make()
 
 
-async def _feed(number: int, items: AsyncIterator[Item], came: "SimpleQueue[tuple[int, Item | Ended]]") -> None:
+async def _feed(number: int, items: AsyncGenerator[Item, None], came: "SimpleQueue[tuple[int, Item | Ended]]") -> None:
     try:
-        async for item in items:
-            came.put((number, item))
+        async with aclosing(items) as coming:
+            async for item in coming:
+                came.put((number, item))
     except Exception as error:  # Of whatever kind: it is raised again in the thread that waits.
         came.put((number, Ended(error)))
     else:
@@ -107,3 +109,4 @@ async def _wound_up(shared: Any) -> None:
         task.cancel()
     await asyncio.gather(*running, return_exceptions=True)
     await shared.close()
+    await asyncio.get_running_loop().shutdown_asyncgens()

@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 import random
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import TypeVar
@@ -139,6 +139,18 @@ class Client:
     ) -> AsyncGenerator[Reply, None]:
         response.encoding = "utf-8-sig"  # As the standard of event streams says, whatever the header does.
         events = aiter(httpx2.EventSource(response))
+        try:
+            async with aclosing(self._grown(events, until, replaces=replaces)) as growing:
+                async for reply in growing:
+                    yield reply
+        finally:
+            # Left to the garbage collector, it may be closed by another thread while this one reads on.
+            if isinstance(events, AsyncGenerator):
+                await events.aclose()
+
+    async def _grown(
+        self, events: AsyncIterator[httpx2.ServerSentEvent], until: float, *, replaces: bool
+    ) -> AsyncGenerator[Reply, None]:
         reply, patience = Reply(), self.patience.first
         while True:
             left = until - asyncio.get_running_loop().time()

@@ -3,9 +3,9 @@
 import logging
 import math
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from collections.abc import Generator as Steps
-from contextlib import closing
+from contextlib import aclosing, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -202,14 +202,15 @@ class HostedGenerator:
 
 async def _told(
     client: Client, *, prompt: Prompt, ask: Ask, turns: Callable[[int], list[Message]]
-) -> AsyncIterator[_Told]:
+) -> AsyncGenerator[_Told, None]:
     """The replies to a prompt, shown as many of its texts as the server has room for; `turns` gives the conversation with
     the first so many."""
     kept = len(prompt.evidence)
     while True:
         try:
-            async for reply in client.replies(replace(ask, messages=turns(kept))):
-                yield _Told(reply, kept)
+            async with aclosing(client.replies(replace(ask, messages=turns(kept)))) as growing:
+                async for reply in growing:
+                    yield _Told(reply, kept)
             return
         except PromptTooLong as error:
             kept = fewer(prompt, kept, error)

@@ -1,10 +1,12 @@
 """A server that misbehaves, in each way that servers do, and what a caller sees of it."""
 
+import gc
+import inspect
 import time
 
 import pytest
 from remask.dllm.draft import Evidence, Prompt, finish
-from remask.dllm.errors import BackendUnavailable, GenerationFailed
+from remask.dllm.errors import BackendUnavailable, GenerationFailed, ModelError
 from remask.dllm.hosted.client import Patience
 from remask.dllm.hosted.generator import HostedGenerator
 
@@ -197,6 +199,35 @@ def test_a_server_that_is_not_there_is_named() -> None:
         url = server.url
     with pytest.raises(BackendUnavailable, match=rf"nothing answers at {url}"):
         asked(url)
+
+
+def test_a_stream_that_is_given_up_is_closed_though_its_error_is_kept() -> None:
+    """An error holds on to the frames it came through. A stream left open in one of them is closed when garbage is
+    collected, by whichever thread does that, and perhaps in the middle of a step of its own."""
+
+    def turn(_: Received, out: Out) -> None:
+        out.head()
+        out.raw(chunk("Mira") + b'data: {"error": {"code": 400, "message": "no more"}}\n\n')
+        out.stall()
+
+    gc.disable()
+    try:
+        with serving(turn) as server:
+            with pytest.raises(ModelError) as kept:
+                asked(server.url)
+            assert server.left.wait(30.0)
+            end = time.monotonic() + 30.0
+            while (open_ones := suspended()) and time.monotonic() < end:
+                time.sleep(0.01)
+            assert not open_ones, kept
+    finally:
+        gc.enable()
+
+
+def suspended() -> list[str]:
+    """Asynchronous generators that were begun and not ended."""
+    found = [one for one in gc.get_objects() if inspect.isasyncgen(one)]
+    return [one.__qualname__ for one in found if one.ag_frame is not None]
 
 
 def test_an_error_in_the_middle_of_a_stream_is_judged_like_any_other() -> None:
