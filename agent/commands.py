@@ -133,11 +133,15 @@ def train(
             show_default=False,
         ),
     ] = None,
+    frozen: Annotated[
+        int,
+        typer.Option("--frozen", min=0, max=6, help="So many layers, the lowest, stay as they are: a step costs less."),
+    ] = 0,
 ) -> None:
     """Train the embedded reader. Progress and a score on held-out rows go to standard error."""
     from .training import train as run
 
-    run(data, out, minutes=minutes, tokens=tokens, mixture=mixture, device=device, start=start)
+    run(data, out, minutes=minutes, tokens=tokens, mixture=mixture, device=device, start=start, frozen=frozen)
     output().print(str(out / "reader.safetensors"))
 
 

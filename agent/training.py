@@ -26,9 +26,10 @@ def train(
     mixture: Path | None,
     device: str,
     start: Path | None = None,
+    frozen: int = 0,
 ) -> Progress:
     """Begins a run or goes on with the one in `out`. Lines of progress go to standard error."""
-    options = TrainOptions(device=_device(device), start=start)
+    options = TrainOptions(device=_device(device), start=start, frozen=frozen)
     if tokens is not None:
         options = replace(options, total_tokens=tokens)
     if mixture is not None:

@@ -82,9 +82,14 @@ class Layout:
         """What the network is shown, in the order it takes it: ids, marks, evidence, pointable, first, last."""
         return self.ids_WT, self.marks_WT, self.evidence_WT, self.pointable_WT, self.first_WT, self.last_WT
 
+    @property
+    def tokens(self) -> int:
+        """How many there are, padding (id 0 in every BERT vocabulary) not counted."""
+        return int(np.count_nonzero(self.ids_WT))
+
     def row(self, window: int) -> slice:
         """The columns of a window that are not padding."""
-        return slice(0, int(self.ids_WT[window].nonzero()[0].max()) + 1)  # padding is id 0 in every BERT vocabulary
+        return slice(0, int(self.ids_WT[window].nonzero()[0].max()) + 1)
 
     def joined(self) -> "Layout":
         """All windows in one row, without padding. Positions change; what stands side by side in a text still does."""

@@ -182,7 +182,7 @@ def _moved(target: Target, where: dict[int, int]) -> Target:
 def batches(
     sources: Sequence[Source], composer: Composer, *, tokens: int, pool: int = 600, most: int = 32
 ) -> Iterator[list[Composed]]:
-    """Endless batches of at most `tokens` padded tokens, all of one batch with the same number of windows."""
+    """Endless batches of at most `tokens` tokens, padding not counted, all of one batch with the same number of windows."""
     streams = [_endless(s, composer) for s in sources]
     while True:
         drawn = composer.random.choices(range(len(sources)), [s.share for s in sources], k=pool)
@@ -203,12 +203,13 @@ def _endless(source: Source, composer: Composer) -> Iterator[Composed]:
 
 def _cut(composed: Sequence[Composed], tokens: int, most: int) -> Iterator[list[Composed]]:
     batch: list[Composed] = []
+    left = tokens
     for item in composed:
-        windows, width = item.layout.ids_WT.shape
-        full = len(batch) >= most or (len(batch) + 1) * windows * width > tokens
-        if batch and (full or batch[0].layout.ids_WT.shape[0] != windows):
+        windows, count = len(item.layout.ids_WT), item.layout.tokens
+        if batch and (len(batch) >= most or count > left or len(batch[0].layout.ids_WT) != windows):
             yield batch
-            batch = []
+            batch, left = [], tokens
         batch.append(item)
+        left -= count
     if batch:
         yield batch

@@ -130,6 +130,34 @@ def attend_canvas(
     return torch.matmul(p[..., :L], past_v) + mine
 
 
+def merge(mixed_BHTc: Tensor) -> Tensor:
+    """The heads side by side: [B, T, C]."""
+    return mixed_BHTc.transpose(1, 2).flatten(2)
+
+
+class _Rows:
+    """The tokens of windows padded at their ends, one a row, and back."""
+
+    def __init__(self, real_WT: Tensor) -> None:
+        self.shape = real_WT.shape
+        self.at_R = None if real_WT.all() else real_WT.flatten().nonzero()[:, 0]
+        self.apart = self.at_R is not None and real_WT.device.type == "cpu"
+        """Whether to attend window by window: on a CPU small products cost nothing extra, and padding does."""
+        self.lengths: list[int] = real_WT.sum(1).tolist()
+
+    def taken(self, x_WTC: Tensor) -> Tensor:
+        """[R, C]: without the padding."""
+        flat = x_WTC.flatten(0, 1)
+        return flat if self.at_R is None else flat.index_select(0, self.at_R)
+
+    def spread(self, x_RC: Tensor) -> Tensor:
+        """[W, T, C]: zero where there is padding."""
+        if self.at_R is not None:
+            W, T = self.shape
+            x_RC = x_RC.new_zeros(W * T, x_RC.shape[1]).index_copy(0, self.at_R, x_RC)
+        return x_RC.view(*self.shape, -1)
+
+
 class Layer(nn.Module):
     """One post-norm transformer layer, as in BERT."""
 
@@ -143,15 +171,16 @@ class Layer(nn.Module):
         self.down = nn.Linear(shape.inner, shape.width)
         self.norm = nn.LayerNorm(shape.width, eps=1e-12)
 
-    def project(self, x_BTC: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        B, T, C = x_BTC.shape
-        q, k, v = self.qkv(x_BTC).view(B, T, 3, self.heads, C // self.heads).permute(2, 0, 3, 1, 4)
+    def split(self, qkv_BTC: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values, [B, H, T, c] each."""
+        B, T, C = qkv_BTC.shape
+        q, k, v = qkv_BTC.view(B, T, 3, self.heads, C // (3 * self.heads)).permute(2, 0, 3, 1, 4)
         return q, k, v
 
-    def finish(self, x_BTC: Tensor, mixed_BHTc: Tensor) -> Tensor:
-        mixed = mixed_BHTc.transpose(1, 2).flatten(2)
-        x_BTC = self.mix_norm(x_BTC + self.mix(mixed))
-        out: Tensor = self.norm(x_BTC + self.down(F.gelu(self.up(x_BTC))))
+    def finish(self, x: Tensor, mixed: Tensor) -> Tensor:
+        """[..., C] both: what went in, and what attention made of it."""
+        x = self.mix_norm(x + self.mix(mixed))
+        out: Tensor = self.norm(x + self.down(F.gelu(self.up(x))))
         return out
 
 
@@ -190,6 +219,13 @@ class Reader(nn.Module):
         parts = (self.places, self.types, self.embed_norm, self.layers)
         return [p for part in parts for p in part.parameters()]
 
+    def lowest(self, layers: int) -> list[nn.Module]:
+        """The word embeddings, which are never trained, and so many layers from below with all that is beneath them."""
+        beneath: list[nn.Module] = [self.words]
+        if layers:
+            beneath += [self.places, self.types, self.marks, self.embed_norm, *self.layers[:layers]]
+        return beneath
+
     def encode(
         self,
         ids_EWT: Tensor,
@@ -215,13 +251,24 @@ class Reader(nn.Module):
         x = self.embed_norm(x + self.marks(marks_WT))
         real_WT = ids_WT != pad
         mask = None if real_WT.all() else real_WT[:, None, None, :]
+        # All but attention is done for the tokens alone, one a row: a third of the windows of ten passages is padding.
+        rows = _Rows(real_WT)
+        x = rows.taken(x)
         keys, values = [], []
         for layer in self.layers:
-            q, k, v = layer.project(x)  # type: ignore[operator]
-            x = layer.finish(x, attend(q, k, v, mask))  # type: ignore[operator]
+            assert isinstance(layer, Layer)
+            qkv = layer.qkv(x)
+            q, k, v = layer.split(rows.spread(qkv))
+            if rows.apart:
+                each = (merge(attend(*layer.split(own[None]), None))[0] for own in qkv.split(rows.lengths))
+                mixed = torch.cat(tuple(each))
+            else:
+                mixed = rows.taken(merge(attend(q, k, v, mask)))
+            x = layer.finish(x, mixed)
             keys.append(k)
             values.append(v)
-        return Windows(x, self.start_key(x), self.stop_key(x), self.cite_key(x), keys, values)
+        start, stop, cite = (rows.spread(key(x)) for key in (self.start_key, self.stop_key, self.cite_key))
+        return Windows(rows.spread(x), start, stop, cite, keys, values)
 
     @staticmethod
     def assemble(
@@ -279,8 +326,9 @@ class Reader(nn.Module):
         x = self._embed(encoded, canvas_EDN).view(E, D * N, -1)
         hidden = None if encoded.real_EL.all() else ~encoded.real_EL[:, None, None]
         for layer, past_k, past_v in zip(self.layers, encoded.keys, encoded.values, strict=True):
-            q, k, v = layer.project(x)  # type: ignore[operator]
-            x = layer.finish(x, attend_canvas(q, k, v, past_k, past_v, hidden, D))  # type: ignore[operator]
+            assert isinstance(layer, Layer)
+            q, k, v = layer.split(layer.qkv(x))
+            x = layer.finish(x, merge(attend_canvas(q, k, v, past_k, past_v, hidden, D)))
         return x.view(E, D, N, -1)
 
     def _embed(self, encoded: Encoded, canvas_EDN: Tensor) -> Tensor:

@@ -33,8 +33,8 @@ Score = Callable[[Reader, list[Source]], dict[str, float]]
 class TrainOptions:
     """How to train. What the shipped weights were trained with: RESULTS.md."""
 
-    total_tokens: int = 14_000_000  # prompt tokens over which the learning rate's schedule runs
-    batch_tokens: int = 4096  # padded prompt tokens a step
+    total_tokens: int = 14_000_000  # prompt tokens, padding not counted, over which the learning rate's schedule runs
+    batch_tokens: int = 4096  # prompt tokens a step
     backbone_rate: float = 1.2e-4  # learning rate of what came pre-trained
     new_rate: float = 1e-3  # and of what did not
     warmup: float = 0.02  # share of the schedule
@@ -48,6 +48,7 @@ class TrainOptions:
     precision: Precision = "auto"
     mixture: Path = MIXTURE
     start: Path | None = None  # trained weights a new run begins with, instead of the encoder's
+    frozen: int = 0  # so many of the encoder's layers, the lowest, stay as they are, and what is below them
     layout: LayoutOptions = field(default_factory=LayoutOptions)
     shape: ReaderShape = field(default_factory=ReaderShape)
 
@@ -73,8 +74,8 @@ class Trainer:
             read_mixture(options.mixture), data, self.words, options.layout, options.shape.answer
         )
         self.reader = self._fresh().to(self.device)
-        self.reader.words.requires_grad_(False)
-        self.names = [n for n, p in self.reader.named_parameters() if p.requires_grad]
+        for part in self.reader.lowest(options.frozen):
+            part.requires_grad_(False)
         self.average = {n: p.detach().clone() for n, p in self._trained()}
         self.optimizer = self._optimizer()
         self.progress = Progress()
@@ -94,6 +95,10 @@ class Trainer:
 
     def _trained(self) -> Iterator[tuple[str, torch.nn.Parameter]]:
         return ((n, p) for n, p in self.reader.named_parameters() if p.requires_grad)
+
+    def _kept(self) -> Iterator[tuple[str, torch.nn.Parameter]]:
+        """What a checkpoint holds: all but the word embeddings, which are in the embedder's package."""
+        return ((n, p) for n, p in self.reader.named_parameters() if n != "words.weight")
 
     def _optimizer(self) -> torch.optim.AdamW:
         backbone = {id(p) for p in self.reader.backbone()}
@@ -148,7 +153,7 @@ class Trainer:
         self.optimizer.zero_grad(set_to_none=True)
         self._update_average()
         self.progress.step += 1
-        self.progress.tokens += batch.ids.numel()
+        self.progress.tokens += int((batch.ids != self.words.pad).sum())
         for name, value in parts.items():
             running[name] = 0.98 * running.get(name, value.item()) + 0.02 * value.item()
 
@@ -167,8 +172,12 @@ class Trainer:
     def averaged(self) -> Reader:
         """A copy of the reader with the averaged weights."""
         copy = Reader(self.options.shape).to(self.device)
-        copy.load_state_dict({**self.reader.state_dict(), **self.average})
+        copy.load_state_dict(self._state())
         return copy.eval().requires_grad_(False)
+
+    def _state(self) -> dict[str, Tensor]:
+        """Everything the reader is, what was trained averaged."""
+        return {**self.reader.state_dict(), **self.average}
 
     def _scores(self) -> dict[str, float]:
         assert self.score is not None
@@ -182,10 +191,10 @@ class Trainer:
 
     def save(self) -> None:
         """Writes a checkpoint and the weights to ship, each whole or not at all."""
-        state = {f"reader.{n}": p.detach().contiguous() for n, p in self._trained()}
+        state = {f"reader.{n}": p.detach().contiguous() for n, p in self._kept()}
         state |= {f"average.{n}": t.contiguous() for n, t in self.average.items()}
         state |= self._optimizer_tensors()
-        save_reader(self.out / "reader.safetensors", self.average, self.options.shape, self.options.layout)
+        save_reader(self.out / "reader.safetensors", self._state(), self.options.shape, self.options.layout)
         aside = self.out / f".checkpoint.{os.getpid()}"
         save_file(state, aside, metadata={"progress": json.dumps(asdict(self.progress))})
         os.replace(aside, self.out / "checkpoint.safetensors")
@@ -210,10 +219,13 @@ class Trainer:
         except (OSError, ValueError, TypeError, SafetensorError) as error:
             raise WeightsUnusable(f"{self.out} holds a damaged run: {error}. Move it away to start anew.") from error
         self.progress.restarts += 1
-        for name, p in self._trained():
+        for name, p in self._kept():
             if f"reader.{name}" not in stored or stored[f"reader.{name}"].shape != p.shape:
                 raise WeightsUnusable(f"{path} was trained with another shape of reader: {name!r} does not fit")
             p.data.copy_(stored[f"reader.{name}"])
+        for name, p in self._trained():
+            if f"average.{name}" not in stored:
+                raise WeightsUnusable(f"{path} was trained with {name!r} frozen. Go on with as many frozen layers")
             self.average[name].copy_(stored[f"average.{name}"])
             if f"exp_avg.{name}" in stored:
                 self.optimizer.state[p] = {

@@ -114,6 +114,25 @@ def test_a_new_run_begins_with_given_weights_and_an_old_one_does_not(data: Path)
     assert all(torch.equal(p, q) for (_, p), (_, q) in zip(again._trained(), second._trained(), strict=True))
 
 
+def test_frozen_layers_stay_as_they_were_also_in_a_run_that_is_resumed(data: Path) -> None:
+    def run(**changes: object) -> dict[str, torch.Tensor]:
+        trainer = Trainer(data, data / "run", options(data, frozen=2, **changes))
+        before = {name: p.detach().clone() for name, p in trainer.reader.named_parameters()}
+        trainer.run(seconds=1, report=lambda _: None)
+        changed = {name for name, p in trainer.reader.named_parameters() if not torch.equal(p, before[name])}
+        assert "layers.2.up.weight" in changed
+        assert "slots" in changed
+        assert not any(name.startswith(("layers.0.", "layers.1.", "marks.", "places.")) for name in changed)
+        return before
+
+    begun, resumed = run(), run(seed=1)  # a fresh reader of another seed would have other marks
+    assert torch.equal(begun["marks.weight"], resumed["marks.weight"])
+    kept = load_reader(data / "run" / "reader.safetensors").reader
+    assert torch.equal(kept.layers[1].up.weight, begun["layers.1.up.weight"].half().float())
+    with pytest.raises(WeightsUnusable, match="frozen"):
+        Trainer(data, data / "run", options(data))
+
+
 def test_weights_of_another_shape_are_refused(data: Path) -> None:
     Trainer(data, data / "first", options(data)).save()
     other = options(data, start=data / "first" / "reader.safetensors", shape=ReaderShape(answer=9))
