@@ -15,7 +15,7 @@ def test_every_request_that_is_answered_is_counted_once() -> None:
     service = service_over(in_memory())
     with served(service) as address:
         found = asyncio.run(loaded(address, asking([WHEN]), connections=4, seconds=0.5))
-        counted = service.metrics.text().decode()
+    counted = service.metrics.text().decode()
     assert found.latencies
     assert (found.failed, found.refused, found.left) == (0, 0, 0)
     assert f'remask_http_requests_total{{method="POST",route="/ask",status="200"}} {len(found.latencies)}.0' in counted

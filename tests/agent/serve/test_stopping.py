@@ -98,8 +98,8 @@ def test_the_model_stops_when_the_client_leaves(method: str, path: str, body: ob
         made = model.made
         time.sleep(0.1)
         assert model.made == made < 200
-        assert (service.turns.running, service.turns.waiting) == (0, 0)
-        assert "remask_cancelled_total 1.0" in httpx.get(f"{address}/metrics", trust_env=False).text
+        until(lambda: (service.turns.running, service.turns.waiting) == (0, 0))
+        until(lambda: "remask_cancelled_total 1.0" in httpx.get(f"{address}/metrics", trust_env=False).text)
 
 
 def test_a_client_that_leaves_the_queue_costs_nothing() -> None:
