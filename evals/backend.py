@@ -22,7 +22,7 @@ from .runtime import RUNTIMES, check_runtime, open_writer
 
 BASELINES = {
     "autoregressive": "autoregressive[:FILE.gguf]: a language model that writes word by word, SmolLM2 without a file",
-    "smollm2": "smollm2[:RUNTIME]: SmolLM2-135M-Instruct on llamacpp or transformers, by default on the faster one there",
+    "smollm2": "smollm2[:RUNTIME]: SmolLM2-135M-Instruct on llamacpp, taken where it is there, or transformers",
     "gemma3": "gemma3[:RUNTIME]: Gemma 3 270M",
     "pipeline": "pipeline[:RUNTIME]: passages ranked again, SmolLM2 writes, then checks and cites",
     "llamacpp": "llamacpp:FILE.gguf",

@@ -7,7 +7,8 @@ from .gguf import missing
 from .writer import Writer
 
 RUNTIMES = ("llamacpp", "transformers")
-"""The faster one first: it is taken where it is installed and none is named."""
+"""The first one is taken where it is installed and none is named. It writes faster; the other may read faster: without AVX512
+it took 9 s for ten paragraphs where the first took 16 (SmolLM2-135M, 5 questions)."""
 
 
 def open_writer(path: Path, runtime: str = "", *, at_once: int = 1) -> Writer:

@@ -1,6 +1,5 @@
 """Which number format to compute in: measured on the machine at hand, not assumed."""
 
-import platform
 import time
 import warnings
 from typing import Literal
@@ -13,35 +12,39 @@ from .model import Layer, Reader
 Precision = Literal["auto", "float32", "bfloat16", "int8"]
 
 
+WORTH = 1.3  # times as fast as float32 a brief format must be for its rounding to pay
+
+
 def use_bfloat16(precision: Precision, device: torch.device) -> bool:
-    """Whether to compute in bfloat16: as told, or, for "auto", if a matrix product is at least 1.3 times as fast in it."""
+    """Whether to compute in bfloat16: as told, or, for "auto", if a matrix product is `WORTH` times as fast in it."""
     if precision != "auto":
         return precision == "bfloat16"
-    if device.type != "cpu":
-        return True
-    plain, brief = float("inf"), float("inf")
-    for _ in range(8):  # in turn, so that a busy moment hits both
-        plain = min(plain, _product_seconds(torch.float32))
-        brief = min(brief, _product_seconds(torch.bfloat16))
-    return plain > 1.3 * brief
-
-
-def _product_seconds(dtype: torch.dtype) -> float:
-    a, b = torch.ones(512, 384, dtype=dtype), torch.ones(384, 1536, dtype=dtype)
-    begin = time.perf_counter()
-    a @ b
-    return time.perf_counter() - begin
+    return device.type != "cpu" or _pays(_layer().to(torch.bfloat16))
 
 
 def use_int8(precision: Precision, device: torch.device) -> bool:
-    """Whether to multiply in int8: as told, or, for "auto", on an x86 processor. Asked when bfloat16 is not faster."""
+    """Whether to multiply in int8: as told, or, for "auto", if it is `WORTH` times as fast. Asked when bfloat16 is not."""
     if precision != "auto":
         return precision == "int8"
-    return device.type == "cpu" and platform.machine().lower() in ("x86_64", "amd64") and _has_int8()
+    return device.type == "cpu" and "x86" in torch.backends.quantized.supported_engines and _pays(Int8Linear(_layer()))
 
 
-def _has_int8() -> bool:
-    return "x86" in torch.backends.quantized.supported_engines
+def _layer() -> nn.Linear:
+    return nn.Linear(384, 1536).requires_grad_(False)
+
+
+@torch.inference_mode()
+def _pays(brief: nn.Module) -> bool:
+    """Takes some 30 ms."""
+    plain, x = _layer(), torch.ones(128, 384)
+    given = x.bfloat16() if isinstance(brief, nn.Linear) else x
+    seconds = {plain: float("inf"), brief: float("inf")}
+    for _ in range(6):  # in turn, so that a busy moment hits both
+        for layer, rows in ((plain, x), (brief, given)):
+            begin = time.perf_counter()
+            layer(rows)
+            seconds[layer] = min(seconds[layer], time.perf_counter() - begin)
+    return seconds[plain] > WORTH * seconds[brief]
 
 
 def fit(reader: Reader, precision: Precision) -> Reader:

@@ -1,8 +1,11 @@
 """Number formats: int8 says nearly what float32 says, and what can't be trained is not."""
 
+import time
+
 import pytest
 import torch
 from remask.dllm.draft import Evidence, Prompt, finish
+from remask.dllm.mini import precision
 from remask.dllm.mini.precision import Int8Linear, fit, use_bfloat16, use_int8
 from remask.dllm.mini.reader import EmbeddedReader, ReaderOptions
 from remask.dllm.mini.weights import load_reader
@@ -66,6 +69,21 @@ def test_what_is_told_is_used() -> None:
     assert use_int8("int8", CPU)
     assert not use_int8("float32", CPU)
     assert not use_int8("auto", torch.device("meta"))
+
+
+@needs_int8
+@pytest.mark.parametrize("slower", [0.0, 0.01])
+def test_a_brief_format_is_taken_only_where_it_is_faster(monkeypatch: pytest.MonkeyPatch, slower: float) -> None:
+    class Timed(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            time.sleep(slower)
+            return x
+
+    # What it is compared with takes 5 ms.
+    plain = torch.nn.Linear.forward
+    monkeypatch.setattr(torch.nn.Linear, "forward", lambda self, x: (time.sleep(0.005), plain(self, x))[1])
+    monkeypatch.setattr(precision, "Int8Linear", lambda linear: Timed())
+    assert use_int8("auto", CPU) == (slower < 0.005)
 
 
 def test_float32_changes_nothing() -> None:
