@@ -117,4 +117,5 @@ def _one(found: Predicted, row: int, D: int, L: int) -> Predicted:
         cite_EDML=torch.cat([own.cite_EDML[..., :L], own.cite_EDML[..., -1:]], -1),
         bridge_start_EDL=own.bridge_start_EDL[..., :L],
         bridge_stop_EDBL=own.bridge_stop_EDBL[..., :L],
+        support_EDL=own.support_EDL[..., :L],
     )

@@ -148,7 +148,7 @@ def losses(reader: Reader, batch: Batch, *, pad: int, generator: torch.Generator
     second = part_losses(again, encoded, batch, canvas, reader.shape)
     total = {name: WEIGHTS[name] * (first[name] + SECOND * second[name]) for name in first}
     total["check"] = WEIGHTS["check"] * _check_loss(again, right)
-    total["support"] = WEIGHTS["support"] * _support_loss(reader, encoded, batch)
+    total["support"] = WEIGHTS["support"] * _support_loss(drafted, encoded, batch)
     return total
 
 
@@ -204,9 +204,9 @@ def _check_loss(predicted: Predicted, right_E: Tensor) -> Tensor:
     return _mean(loss, use)
 
 
-def _support_loss(reader: Reader, encoded: Encoded, batch: Batch) -> Tensor:
+def _support_loss(drafted: Predicted, encoded: Encoded, batch: Batch) -> Tensor:
     use = encoded.mark_EL & batch.cites_known[:, None]
-    loss = F.binary_cross_entropy_with_logits(reader.supports(encoded), batch.support, reduction="none")
+    loss = F.binary_cross_entropy_with_logits(drafted.support_EDL[:, 0], batch.support, reduction="none")
     each = torch.where(use, loss, 0.0).sum(1) / use.sum(1).clamp(min=1)
     return each.mean()
 

@@ -95,6 +95,7 @@ class Predicted(NamedTuple):
     bridge_start_EDL: Tensor
     bridge_stop_EDBL: Tensor
     bridge_some_ED: Tensor  # logit: there is something more to look up
+    support_EDL: Tensor  # logit: what begins at this mark supports an answer; the same for all canvases of a prompt
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
@@ -314,12 +315,8 @@ class Reader(nn.Module):
             _pointer(self.bridge_query(bridge[:, :, 0]), encoded.start_ELC, scale, encoded.point_EL),
             _affinity(self.bridge_stop_query(bridge), encoded.stop_ELC, scale) + self.stop_bias,
             self.bridge_some(h[:, :, self.shape.part("bridge").start]).squeeze(-1).float(),
+            self.support(encoded.states_ELC).squeeze(-1).float()[:, None].expand(-1, canvas_EDN.shape[1], -1),
         )
-
-    def supports(self, encoded: Encoded) -> Tensor:
-        """Logits [E, L] that the sentence or title that begins at a mark supports an answer; elsewhere meaningless."""
-        out: Tensor = self.support(encoded.states_ELC).squeeze(-1).float()
-        return out
 
     def _run(self, encoded: Encoded, canvas_EDN: Tensor) -> Tensor:
         E, D, N = canvas_EDN.shape

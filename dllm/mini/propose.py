@@ -15,6 +15,9 @@ from .model import CHECK, END, KIND, KINDS, MASK, Encoded, Part, Predicted, Read
 from .spans import span_scores
 
 SPAN = KINDS.index("span")
+# What a citation rests on, chosen by supporting-fact F1 on 142 HotpotQA rows that are not measured with, 42 of them held out.
+SUPPORT_SHARE = 0.3  # how much the prompt's own judgement of a sentence counts; the rest is what the slots point at
+CITED_FROM = 0.4  # a sentence that reaches this much is cited
 
 
 class Reading(NamedTuple):
@@ -47,7 +50,7 @@ def read_off(shape: ReaderShape, encoded: Encoded, canvas_BN: Tensor, predicted:
     ids, confidence = canvas_BN.clone(), torch.ones(canvas_BN.shape)
     _propose_kind(ids, confidence, predicted)
     _propose_answer(ids, confidence, fitting, predicted, shape)
-    _propose_cites(ids, confidence, predicted, shape)
+    _propose_cites(ids, confidence, predicted, encoded.mark_EL[0], shape)
     _propose_bridge(ids, confidence, predicted, last, run, shape)
     held = canvas_BN != MASK
     ids, confidence = torch.where(held, canvas_BN, ids), torch.where(held, 1.0, confidence)
@@ -113,23 +116,30 @@ def best_span(table_AL: Tensor) -> tuple[int, int]:
     return index % table_AL.shape[1], index // table_AL.shape[1] + 1
 
 
-def _propose_cites(ids_BN: Tensor, confidence_BN: Tensor, predicted: Predicted, shape: ReaderShape) -> None:
-    """Each citation slot its favourite mark, none twice; after an end nothing follows."""
-    begin = shape.part("cite").start
-    p_BML = predicted.cite_EDML[0].exp()
-    L = p_BML.shape[-1] - 1
-    for row in range(ids_BN.shape[0]):
-        p_ML, ended = p_BML[row].clone(), False
-        for m in range(shape.cite):
-            slot = begin + m
-            if int(ids_BN[row, slot]) == MASK:
-                p, at = p_ML[m].max(0)
-                ended = ended or int(at) == L
-                ids_BN[row, slot] = END if ended else at
-                confidence_BN[row, slot] = p
-            if (held := int(ids_BN[row, slot])) >= 0:
-                p_ML[:, held] = 0.0
-            ended = ended or held == END
+def _propose_cites(
+    ids_BN: Tensor, confidence_BN: Tensor, predicted: Predicted, mark_L: Tensor, shape: ReaderShape
+) -> None:
+    """The marks that reach `CITED_FROM`, in reading order, none twice; then ends. The best one alone where none does, unless
+    the first slot favours an end. After a committed end nothing follows."""
+    part = shape.part("cite")
+    p_BML, p_support_BL = predicted.cite_EDML[0].exp(), predicted.support_EDL[0].sigmoid()
+    for row, p_ML in enumerate(p_BML):
+        slots = ids_BN[row, part].tolist()
+        held = [at for at in slots if at >= 0]
+        open_to = slots.index(END) if END in slots else len(slots)
+        free = [m for m, at in enumerate(slots) if at == MASK]
+        pointing = [m for m in free if m < open_to]
+        pointed_L = p_ML[pointing, :-1].sum(0).clamp(max=1)
+        share = ((1 - SUPPORT_SHARE) * pointed_L + SUPPORT_SHARE * p_support_BL[row]).where(mark_L, 0.0)
+        share[held] = 0.0
+        ranked = share.sort(descending=True)
+        count = min(int((ranked.values >= CITED_FROM).sum()), len(pointing))
+        if not count and not held and pointing and ranked.values[0] > 0:
+            count = int(int(p_ML[0].argmax()) < len(share))
+        chosen = ranked.indices[:count].sort().values
+        slot = part.start + torch.tensor(free, dtype=torch.long)
+        ids_BN[row, slot[:count]], confidence_BN[row, slot[:count]] = chosen, share[chosen]
+        ids_BN[row, slot[count:]], confidence_BN[row, slot[count:]] = END, 1 - share.index_fill(0, chosen, 0.0).max()
 
 
 def _propose_bridge(
