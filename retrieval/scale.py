@@ -113,7 +113,11 @@ def _begun(out: Path | None, setting: Setting) -> list[Cost]:
         kept.write_text(setting.model_dump_json() + "\n", encoding="utf-8")
         return []
     try:
-        first, *lines = kept.read_text(encoding="utf-8").splitlines()
+        told = kept.read_text(encoding="utf-8")
+        if not told.endswith("\n") and "\n" in told:  # a run that was killed while it wrote
+            told = told[: told.rindex("\n") + 1]
+            kept.write_text(told, encoding="utf-8")
+        first, *lines = told.splitlines()
         earlier, costs = Setting.model_validate_json(first), [Cost.model_validate_json(line) for line in lines]
     except ValueError as error:
         raise typer.BadParameter(f"{kept} can't be read ({error}). Delete it, or use another folder") from error

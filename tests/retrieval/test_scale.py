@@ -160,6 +160,7 @@ def test_a_run_cut_short_goes_on_where_it_was_and_one_of_another_setting_is_refu
     kept = out / "costs.jsonl"
     first = kept.read_text(encoding="utf-8")
     assert len(first.splitlines()) == 3
+    kept.write_text(first + first.splitlines()[2][:40], encoding="utf-8")  # killed while it wrote
     ended = run("--out", str(out), "--engine", "lexical", "--engine", "flat", "--engine", "sq8")
     assert ended.exit_code == 0, ended.output
     assert kept.read_text(encoding="utf-8").startswith(first)
