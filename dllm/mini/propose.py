@@ -122,15 +122,13 @@ def _propose_cites(
     """The marks that reach `CITED_FROM`, in reading order, none twice; then ends. The best one alone where none does, unless
     the first slot favours an end. After a committed end nothing follows."""
     part = shape.part("cite")
-    p_BML, p_support_BL = predicted.cite_EDML[0].exp(), predicted.support_EDL[0].sigmoid()
-    for row, p_ML in enumerate(p_BML):
+    for row, p_ML in enumerate(predicted.cite_EDML[0].exp()):
         slots = ids_BN[row, part].tolist()
         held = [at for at in slots if at >= 0]
         open_to = slots.index(END) if END in slots else len(slots)
         free = [m for m, at in enumerate(slots) if at == MASK]
         pointing = [m for m in free if m < open_to]
-        pointed_L = p_ML[pointing, :-1].sum(0).clamp(max=1)
-        share = ((1 - SUPPORT_SHARE) * pointed_L + SUPPORT_SHARE * p_support_BL[row]).where(mark_L, 0.0)
+        share = _shares(p_ML[pointing], predicted.support_EDL[0, row], mark_L)
         share[held] = 0.0
         ranked = share.sort(descending=True)
         count = min(int((ranked.values >= CITED_FROM).sum()), len(pointing))
@@ -140,6 +138,17 @@ def _propose_cites(
         slot = part.start + torch.tensor(free, dtype=torch.long)
         ids_BN[row, slot[:count]], confidence_BN[row, slot[:count]] = chosen, share[chosen]
         ids_BN[row, slot[count:]], confidence_BN[row, slot[count:]] = END, 1 - share.index_fill(0, chosen, 0.0).max()
+
+
+def _shares(p_ML: Tensor, support_L: Tensor, mark_L: Tensor) -> Tensor:
+    """[L]: what speaks for citing what begins at each mark; 0 where there is none."""
+    pointed_L = p_ML[:, :-1].sum(0).clamp(max=1)
+    return ((1 - SUPPORT_SHARE) * pointed_L + SUPPORT_SHARE * support_L.sigmoid()).where(mark_L, 0.0)
+
+
+def citable(encoded: Encoded, predicted: Predicted) -> Tensor:
+    """[L]: what speaks for citing what begins at each mark, as the first canvas has it."""
+    return _shares(predicted.cite_EDML[0, 0].exp(), predicted.support_EDL[0, 0], encoded.mark_EL[0])
 
 
 def _propose_bridge(
