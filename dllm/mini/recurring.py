@@ -129,7 +129,8 @@ class Recurring:
             if word in self._rare:
                 for number in self._holding[word]:
                     score[number] += self._rare[word]
-        titles, found = {self._texts[told.text].title, self._texts[asked.text].title}, []
+        titles = {self._texts[told.text].title, self._texts[asked.text].title}
+        found: list[int] = []
         wanted = self._random.randint(1, self._options.distractors)
         for number, _ in sorted(score.items(), key=lambda pair: (-pair[1], pair[0])):
             if len(found) == wanted:
