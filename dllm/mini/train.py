@@ -49,7 +49,7 @@ class TrainOptions:
     mixture: Path = MIXTURE
     start: Path | None = None  # trained weights a new run begins with, instead of the encoder's
     frozen: int = 0  # so many of the encoder's layers, the lowest, stay as they are, and what is below them
-    layout: LayoutOptions = field(default_factory=lambda: LayoutOptions(joint=512))
+    layout: LayoutOptions = field(default_factory=LayoutOptions)
     shape: ReaderShape = field(default_factory=ReaderShape)
 
 

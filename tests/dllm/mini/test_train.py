@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 from remask.dllm.errors import TrainingDataUnusable, WeightsUnusable
+from remask.dllm.mini.layout import LayoutOptions
 from remask.dllm.mini.loss import collate
 from remask.dllm.mini.mixture import Composer, batches, load_sources, read_mixture
 from remask.dllm.mini.model import END, KINDS, ReaderShape
@@ -188,7 +189,7 @@ def test_few_texts_are_shown_side_by_side_with_what_is_needed_among_them(
     }
     write_rows(data / "rows.jsonl.gz", [{**hop, "id": f"hop-{n}"} for n in range(30)])
     (data / "mixture.toml").write_text(MIXTURE.replace("0.5", "0.0") + joint, encoding="utf-8")
-    words, layout = load_words(), TrainOptions().layout
+    words, layout = load_words(), LayoutOptions(joint=512)
     (source,) = load_sources(read_mixture(data / "mixture.toml"), data, words, layout, ReaderShape().answer)
     composer = Composer(words, layout, 3)
     every = [composer.compose(prepared, source) for prepared in source.train]
