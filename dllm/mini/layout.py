@@ -32,7 +32,7 @@ class LayoutOptions:
     max_window: int = 384  # tokens; attention beyond this costs more than it gives on passages of about 110 tokens
     max_question: int = 64  # tokens; a longer question keeps its two ends
     max_title: int = 20  # tokens
-    pack: bool = False  # several passages a window, as they fit (so the shipped weights were trained); else each apart
+    pack: bool = False  # several passages a window, as they fit (so the first weights were trained); else each apart
     max_windows: int = 16  # a prompt of more is cut by whole passages, last first
     joint: int = 0  # tokens of the window in which the best passages are read again, side by side; 0: they are not
 

@@ -172,7 +172,10 @@ def read_texts(path: Path) -> list[Text]:
         for number, line in enumerate(lines, 1):
             try:
                 row = json.loads(line)
-                texts.append(Text(str(row["title"]), tuple(map(str, row.get("sents") or row["sentences"]))))
+                sentences = row["sents"] if "sents" in row else row["sentences"]
+                if not isinstance(sentences, list):
+                    raise TypeError(f"{sentences!r:.40} is no list")
+                texts.append(Text(str(row["title"]), tuple(map(str, sentences))))
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 what = f"{type(error).__name__} {error}; each row needs title, and sents or sentences"
                 raise TrainingDataUnusable(f"{path}, row {number}: {what}") from error

@@ -84,8 +84,9 @@ def test_a_file_is_made_of_a_file(tmp_path: Path) -> None:
     assert not list(read_examples(out)), "so few texts share too little"
 
 
-def test_a_row_without_sentences_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("wrong", ['{"title": "a"}', '{"title": "a", "sents": "b c"}', "[1]", "{"])
+def test_a_row_without_sentences_is_named(tmp_path: Path, wrong: str) -> None:
     corpus = tmp_path / "texts.jsonl"
-    corpus.write_text('{"title": "a", "sents": ["b"]}\n{"title": "a"}\n')
+    corpus.write_text(f'{{"title": "a", "sents": ["b"]}}\n{wrong}\n')
     with pytest.raises(TrainingDataUnusable, match=r"row 2: .*each row needs title"):
         read_texts(corpus)
