@@ -9,7 +9,7 @@ fit; a longer one continues in the next window under its title. Knows token ids 
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -34,12 +34,6 @@ class LayoutOptions:
     max_title: int = 20  # tokens
     pack: bool = False  # several passages a window, as they fit (so the first weights were trained); else each apart
     max_windows: int = 16  # a prompt of more is cut by whole passages, last first
-    joint: int = 0  # tokens of the window in which the best passages are read again, side by side; 0: they are not
-
-    @property
-    def together(self) -> "LayoutOptions":
-        """Of the window in which passages are read side by side."""
-        return replace(self, pack=True, max_window=self.joint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,29 +208,6 @@ def arrange(words: Words, prompt: Prompt, options: LayoutOptions) -> Layout:
     """Lays a prompt out in windows."""
     question = shorten(words(prompt.question[: 64 * options.max_question]).ids, options.max_question)
     return arrange_pieces(words, question, [words.piece(e, options) for e in prompt.evidence], options)
-
-
-def arrange_together(words: Words, prompt: Prompt, chosen: Sequence[int], options: LayoutOptions) -> Layout:
-    """Those of the prompt's passages side by side, as `options.together` has it. They keep their numbers."""
-    some = replace(prompt, evidence=tuple(prompt.evidence[number] for number in chosen))
-    layout = arrange(words, some, options.together)
-    number = np.array([*chosen, -1], layout.evidence_WT.dtype)  # the last one is for what is no evidence, -1
-    return replace(
-        layout, evidence_WT=number[layout.evidence_WT], left_out=tuple(number[list(layout.left_out)].tolist())
-    )
-
-
-def fitting(words: Words, prompt: Prompt, ranked: Sequence[int], options: LayoutOptions) -> list[int]:
-    """Passages, taken in this order while they fit into `options.joint` tokens beside the question; in reading order."""
-    question = shorten(words(prompt.question[: 64 * options.max_question]).ids, options.max_question)
-    left, chosen = options.joint - len(question) - 2, []
-    for number in ranked:
-        piece = words.piece(prompt.evidence[number], options)
-        cost = _cost([piece], _Cut(0, 0, len(piece.body.ids)))
-        if cost <= left:
-            chosen.append(number)
-            left -= cost
-    return sorted(chosen)
 
 
 def arrange_pieces(words: Words, question: Sequence[int], pieces: Sequence[Piece], options: LayoutOptions) -> Layout:

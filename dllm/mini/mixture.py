@@ -15,7 +15,7 @@ from ..errors import TrainingDataUnusable
 from .examples import Example, Target, find, pieces_of, read_examples, target_of
 from .layout import Layout, LayoutOptions, Piece, Words, arrange_pieces, shorten
 
-JOINT = 4  # texts that are shown side by side, at most
+FEW = 4  # wrong texts that are left, at most, where they are thinned out
 HELD_OUT = 20  # one row in so many is never trained on; it gives the dev score
 
 
@@ -29,7 +29,6 @@ class SourceOptions(BaseModel):
     distractors: float = Field(default=0.0, ge=0, le=1, description="chance that one to three other texts are added")
     drop: float = Field(default=0.0, ge=0, le=1, description="chance that the texts with the answer are taken away")
     fewer: float = Field(default=0.0, ge=0, le=1, description="chance that wrong texts are thinned out")
-    joint: float = Field(default=0.0, ge=0, le=1, description="chance that few texts are shown, side by side")
 
 
 class Mixture(BaseModel):
@@ -112,11 +111,9 @@ class Composer:
         pieces, target = list(prepared.pieces), prepared.target
         keep = list(range(len(pieces)))
         needed = _needed(target, len(pieces))
-        joint = self.layout.joint > 0 and self.random.random() < source.options.joint
-        if joint or self.random.random() < source.options.fewer:
+        if self.random.random() < source.options.fewer:
             others = [i for i in keep if i not in needed]
-            most = min(len(others), max(0, JOINT - len(needed))) if joint else len(others)
-            chosen = set(self.random.sample(others, self.random.randint(0, most)))
+            chosen = set(self.random.sample(others, self.random.randint(0, min(FEW, len(others)))))
             keep = [i for i in keep if i in needed or i in chosen]
         distracted = self.random.random() < source.options.distractors
         extra = self._others(prepared, source) if distracted else []
@@ -128,8 +125,7 @@ class Composer:
         if len(keep) > 1 or extra:
             self.random.shuffle(shown)
         where = {old: new for new, (_, old) in enumerate(shown) if old >= 0}
-        options = self.layout.together if joint else self.layout
-        layout = arrange_pieces(self.words, prepared.question, [self._piece(p) for p, _ in shown], options)
+        layout = arrange_pieces(self.words, prepared.question, [self._piece(p) for p, _ in shown], self.layout)
         right = tuple(dict.fromkeys(self._ids(prepared, p.text, p.first, p.length) for p in target.answers))
         return Composed(layout, _moved(target, where), right)
 

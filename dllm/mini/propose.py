@@ -146,11 +146,6 @@ def _shares(p_ML: Tensor, support_L: Tensor, mark_L: Tensor) -> Tensor:
     return ((1 - SUPPORT_SHARE) * pointed_L + SUPPORT_SHARE * support_L.sigmoid()).where(mark_L, 0.0)
 
 
-def citable(encoded: Encoded, predicted: Predicted) -> Tensor:
-    """[L]: what speaks for citing what begins at each mark, as the first canvas has it."""
-    return _shares(predicted.cite_EDML[0, 0].exp(), predicted.support_EDL[0, 0], encoded.mark_EL[0])
-
-
 def _propose_bridge(
     ids_BN: Tensor, confidence_BN: Tensor, predicted: Predicted, last_BL: Tensor, run_BL: Tensor, shape: ReaderShape
 ) -> None:

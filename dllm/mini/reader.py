@@ -22,10 +22,10 @@ from ..denoise import Denoised, Proposal, Step, denoise
 from ..draft import CanvasPass, Draft, Kind, Passes, Prompt, Source, Token
 from ..policy import Policy, threshold_policy
 from .batch import Gathering
-from .layout import Layout, LayoutOptions, Words, arrange, arrange_together, beginnings, fitting
+from .layout import Layout, LayoutOptions, Words, arrange, beginnings
 from .model import END, KIND, KINDS, MASK, Encoded, Reader
 from .precision import Precision, fit
-from .propose import Reading, blank_canvas, citable, part_slots, read, read_off
+from .propose import Reading, blank_canvas, part_slots, read, read_off
 from .weights import SHIPPED, Loaded, load_reader
 from .windows import WindowCache, joined
 
@@ -125,30 +125,11 @@ class EmbeddedReader:
         begin = time.perf_counter()
         known = self._last
         if known is None or known.prompt != prompt:
-            known = self._last = self._together(prompt) if self._layout.joint else self._apart(prompt)
+            known = self._last = self._reading(prompt)
         return known._replace(seconds=time.perf_counter() - begin)
 
-    def _together(self, prompt: Prompt) -> _Read:
-        """The passages that matter, read side by side, each in the light of the others. Where not all fit into a window, they
-        are read apart first, and those that seem worth citing are taken."""
-        chosen = fitting(self._words, prompt, range(len(prompt.evidence)), self._layout)
-        if len(chosen) == len(prompt.evidence):
-            return self._reading(prompt, arrange_together(self._words, prompt, chosen, self._layout))
-        apart = self._apart(prompt)
-        reading = self._read(apart, blank_canvas(self._reader.shape, 1))
-        worth_L, number_L = citable(apart.encoded, reading.predicted).numpy(), apart.layout.evidence_WT.ravel()
-        worth = [worth_L[number_L == number].max(initial=0.0) for number in range(len(prompt.evidence))]
-        ranked = sorted(range(len(worth)), key=lambda number: -worth[number])
-        chosen = fitting(self._words, prompt, ranked, self._layout)
-        if not chosen:
-            return apart
-        layout = arrange_together(self._words, prompt, chosen, self._layout)
-        return self._reading(prompt, replace(layout, left_out=apart.layout.left_out))
-
-    def _apart(self, prompt: Prompt) -> _Read:
-        return self._reading(prompt, arrange(self._words, prompt, self._layout))
-
-    def _reading(self, prompt: Prompt, windows: Layout) -> _Read:
+    def _reading(self, prompt: Prompt) -> _Read:
+        windows = arrange(self._words, prompt, self._layout)
         shown = np.stack([windows.ids_WT, windows.marks_WT, windows.evidence_WT >= 0])
         rows = [torch.from_numpy(shown[:, w, windows.row(w)]).to(self._device) for w in range(shown.shape[1])]
         layout = windows.joined()

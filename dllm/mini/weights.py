@@ -160,6 +160,10 @@ def _header(path: Path) -> tuple[ReaderShape, LayoutOptions]:
     if header.get("format") != FORMAT:
         raise WeightsUnusable(f"{path} has format {header.get('format')!r}; this version reads {FORMAT!r}")
     try:
-        return ReaderShape(**json.loads(header["shape"])), LayoutOptions(**json.loads(header["layout"]))
+        layout = json.loads(header["layout"])
+        # An option there once was, of which the shipped weights say that they don't use it.
+        if layout.pop("joint", 0):
+            raise ValueError("'joint' is not 0, and passages are no longer read side by side")
+        return ReaderShape(**json.loads(header["shape"])), LayoutOptions(**layout)
     except (KeyError, TypeError, ValueError) as error:
         raise WeightsUnusable(f"{path} has a damaged header: {error}") from error

@@ -12,9 +12,7 @@ from remask.dllm.mini.layout import (
     LayoutOptions,
     Words,
     arrange,
-    arrange_together,
     beginnings,
-    fitting,
 )
 from remask.dllm.mini.weights import load_words
 
@@ -104,24 +102,3 @@ def test_any_text_can_be_laid_out_and_every_token_lies_inside_its_text(texts: li
     for number, text in enumerate(texts):
         for i in evidence_tokens(layout, number):
             assert 0 <= layout.starts_WT.flat[i] < layout.ends_WT.flat[i] <= len(text)
-
-
-def test_passages_side_by_side_keep_their_numbers(words: Words) -> None:
-    prompt = Prompt("Weather?", tuple(Evidence(t) for t in ("It rained.", "It snowed.", "It thawed.", "It froze.")))
-    layout = arrange_together(words, prompt, [1, 3], LayoutOptions(joint=64))
-    assert len(layout.ids_WT) == 1
-    assert set(layout.evidence_WT.ravel().tolist()) == {-1, 1, 3}
-    for number in (1, 3):
-        at = evidence_tokens(layout, number)
-        source = layout.source(int(at[0]), int(at[-1]))
-        assert prompt.evidence[source.evidence].text[source.start : source.end] == prompt.evidence[number].text
-
-
-def test_what_fits_beside_the_question_is_taken_by_rank_and_read_in_order(words: Words) -> None:
-    texts = ("one two three", "one two three four five six seven eight", "one two", "one")
-    prompt = Prompt("so?", tuple(Evidence(t) for t in texts))
-    # [CLS] so ? [SEP], and each passage with its [SEP]: 4, 4, 9, 3 and 2 tokens.
-    assert fitting(words, prompt, [2, 1, 0, 3], LayoutOptions(joint=16)) == [1, 2]
-    assert fitting(words, prompt, [2, 1, 0, 3], LayoutOptions(joint=15)) == [0, 2, 3]
-    assert fitting(words, prompt, [2, 1, 0, 3], LayoutOptions(joint=22)) == [0, 1, 2, 3]
-    assert fitting(words, prompt, [1, 2], LayoutOptions(joint=6)) == []

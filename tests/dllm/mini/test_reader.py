@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from remask.dllm.draft import CanvasPass, Draft, Evidence, Prompt, finish
-from remask.dllm.mini.layout import Layout, LayoutOptions
-from remask.dllm.mini.reader import BLOCK, EmbeddedReader, ReaderOptions, _Read
+from remask.dllm.mini.layout import LayoutOptions
+from remask.dllm.mini.reader import BLOCK, EmbeddedReader, ReaderOptions
 from remask.dllm.mini.weights import load_words, new_reader
 
 TEXT = "The Harbour Bridge was designed by Elin Åkesson. It opened in March 1931 and cost 4,200,000 crowns."
@@ -101,11 +101,10 @@ def test_an_instruction_in_the_evidence_can_only_be_quoted(shipped: EmbeddedRead
     assert draft.text != "42"
 
 
-@pytest.mark.parametrize("joint", [0, 80])
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.text(min_size=1, max_size=120), min_size=1, max_size=3), st.text(min_size=1, max_size=40))
-def test_every_answer_is_a_piece_of_the_evidence_or_a_fixed_word(joint: int, texts: list[str], question: str) -> None:
-    layout = LayoutOptions(max_window=64, joint=joint)
+def test_every_answer_is_a_piece_of_the_evidence_or_a_fixed_word(texts: list[str], question: str) -> None:
+    layout = LayoutOptions(max_window=64)
     reader = EmbeddedReader(READER, WORDS, layout, ReaderOptions(precision="float32"))
     prompt = Prompt(question, tuple(Evidence(t, "", ((0, len(t)),)) for t in texts))
     for draft in finish(reader.draft(prompt, candidates=3)):
@@ -123,33 +122,6 @@ def test_every_answer_is_a_piece_of_the_evidence_or_a_fixed_word(joint: int, tex
             assert draft.text == draft.kind
         elif draft.kind == "none":
             assert draft.text == ""
-
-
-@pytest.mark.parametrize(("joint", "windows"), [(0, [4]), (512, [1]), (64, [4, 1])])
-def test_the_best_passages_are_read_again_side_by_side_unless_all_fit(
-    monkeypatch: pytest.MonkeyPatch, joint: int, windows: list[int]
-) -> None:
-    texts = ("Elin Åkesson drew it.", "It rained in Tarnby.", "The ferry leaves at nine.", "Rye bread is dark.")
-    evidence = tuple(Evidence(4 * f"{text} ", f"Text {n}", ((0, len(text)),)) for n, text in enumerate(texts))
-    reader = EmbeddedReader(READER, WORDS, LayoutOptions(joint=joint), ReaderOptions(precision="float32"))
-    seen: list[int] = []
-    arranged = reader._reading
-
-    def counted(prompt: Prompt, layout: Layout) -> _Read:
-        seen.append(len(layout.ids_WT))
-        return arranged(prompt, layout)
-
-    monkeypatch.setattr(reader, "_reading", counted)
-    drafts = finish(reader.draft(Prompt("Who drew it?", evidence), candidates=3))
-    assert seen == windows
-    for draft in drafts:
-        for token in draft.tokens:
-            assert token.source is not None
-            said = evidence[token.source.evidence].text[token.source.start : token.source.end]
-            assert draft.text[token.start : token.end] == said
-    again = finish(reader.refine(Prompt("Who drew it?", evidence), drafts[0], [(0, len(drafts[0].text))]))
-    assert seen == windows, "what was read is kept"
-    assert again
 
 
 WORDS = load_words()

@@ -1,6 +1,8 @@
 """Weights: hash-checked, never anything but safetensors, and small."""
 
+import json
 import pickle
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,8 @@ from remask.dllm.errors import WeightsUnusable
 from remask.dllm.mini.layout import LayoutOptions
 from remask.dllm.mini.model import Reader, ReaderShape
 from remask.dllm.mini.weights import SHIPPED, load_reader, new_reader, save_reader, sha256_of
+from safetensors import safe_open
+from safetensors.torch import save_file
 
 
 @pytest.fixture
@@ -47,8 +51,6 @@ def test_a_missing_file_says_how_to_make_one(tmp_path: Path) -> None:
 
 
 def test_another_format_or_shape_is_a_clear_error(tmp_path: Path) -> None:
-    from safetensors.torch import save_file
-
     foreign = tmp_path / "foreign.safetensors"
     save_file({"a": torch.zeros(2)}, foreign)
     with pytest.raises(WeightsUnusable, match="format None"):
@@ -57,6 +59,17 @@ def test_another_format_or_shape_is_a_clear_error(tmp_path: Path) -> None:
     save_reader(tmp_path / "small.safetensors", small.state_dict(), ReaderShape(), LayoutOptions())
     with pytest.raises(WeightsUnusable, match="does not fit"):
         load_reader(tmp_path / "small.safetensors")
+
+
+def test_weights_made_to_read_passages_side_by_side_are_refused(path: Path) -> None:
+    with safe_open(path, "pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        header = file.metadata()
+    for joint, refused in ((0, False), (512, True)):
+        layout = {**json.loads(header["layout"]), "joint": joint}
+        save_file(tensors, path, metadata={**header, "layout": json.dumps(layout)})
+        with pytest.raises(WeightsUnusable, match="side by side") if refused else nullcontext():
+            assert load_reader(path).layout == LayoutOptions()
 
 
 def test_a_pickle_dressed_as_weights_is_never_run(tmp_path: Path) -> None:
