@@ -28,7 +28,7 @@ class SourceOptions(BaseModel):
     weight: float = Field(gt=0)
     distractors: float = Field(default=0.0, ge=0, le=1, description="chance that one to three other texts are added")
     drop: float = Field(default=0.0, ge=0, le=1, description="chance that the texts with the answer are taken away")
-    fewer: float = Field(default=0.0, ge=0, le=1, description="chance that wrong texts are thinned out")
+    fewer: float = Field(default=0.0, ge=0, le=1, description="chance that few wrong texts are left")
 
 
 class Mixture(BaseModel):

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from remask.dllm.draft import CanvasPass, Draft, Evidence, Prompt, finish
 from remask.dllm.mini.layout import LayoutOptions
-from remask.dllm.mini.reader import BLOCK, EmbeddedReader, ReaderOptions
+from remask.dllm.mini.reader import BLOCK, EmbeddedReader, ReaderOptions, _Read
 from remask.dllm.mini.weights import load_words, new_reader
 
 TEXT = "The Harbour Bridge was designed by Elin Åkesson. It opened in March 1931 and cost 4,200,000 crowns."
@@ -122,6 +122,30 @@ def test_every_answer_is_a_piece_of_the_evidence_or_a_fixed_word(texts: list[str
             assert draft.text == draft.kind
         elif draft.kind == "none":
             assert draft.text == ""
+
+
+def test_a_prompt_is_read_once_for_a_draft_and_its_refinement(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ("Elin Åkesson drew it.", "It rained in Tarnby.", "The ferry leaves at nine.", "Rye bread is dark.")
+    evidence = tuple(Evidence(4 * f"{text} ", f"Text {n}", ((0, len(text)),)) for n, text in enumerate(texts))
+    reader = EmbeddedReader(READER, WORDS, LayoutOptions(), ReaderOptions(precision="float32"))
+    seen: list[int] = []
+    reading = reader._reading
+
+    def counted(prompt: Prompt) -> _Read:
+        seen.append(len(prompt.evidence))
+        return reading(prompt)
+
+    monkeypatch.setattr(reader, "_reading", counted)
+    drafts = finish(reader.draft(Prompt("Who drew it?", evidence), candidates=3))
+    assert seen == [4]
+    for draft in drafts:
+        for token in draft.tokens:
+            assert token.source is not None
+            said = evidence[token.source.evidence].text[token.source.start : token.source.end]
+            assert draft.text[token.start : token.end] == said
+    again = finish(reader.refine(Prompt("Who drew it?", evidence), drafts[0], [(0, len(drafts[0].text))]))
+    assert seen == [4], "what was read is kept"
+    assert again
 
 
 WORDS = load_words()

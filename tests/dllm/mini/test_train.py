@@ -192,6 +192,7 @@ def test_wrong_texts_are_thinned_out_and_what_is_needed_stays(data: Path, fewer:
     composer = Composer(words, layout, 3)
     every = [composer.compose(prepared, source) for prepared in source.train]
     assert {len(shown.layout.ids_WT) for shown in every} == counts
+    assert {len(set(shown.layout.evidence_WT.ravel().tolist()) - {-1}) for shown in every} == counts
     assert all(len(shown.target.cites or ()) == 2 and shown.target.answers for shown in every)
 
 
