@@ -10,7 +10,7 @@ from ..dllm.draft import Budget
 class AgentOptions(BaseModel):
     """Frozen, keyword-only. Out of range raises pydantic's ValidationError, which names the field.
 
-    `candidates`, `run_passes` and `max_passes` are the model's own where they are not given: see `fitted`.
+    `candidates`, `run_passes`, `max_passes` and `max_refinements` are the model's own where they are not given: see `fitted`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -62,5 +62,10 @@ class AgentOptions(BaseModel):
         >>> AgentOptions(max_passes=8).fitted(Budget(run_passes=64, max_passes=256)).run_passes
         64
         """
-        own = {"candidates": budget.candidates, "run_passes": budget.run_passes, "max_passes": budget.max_passes}
+        own = {
+            "candidates": budget.candidates,
+            "run_passes": budget.run_passes,
+            "max_passes": budget.max_passes,
+            "max_refinements": budget.refinements,
+        }
         return self.model_copy(update={k: v for k, v in own.items() if k not in self.model_fields_set})

@@ -114,6 +114,8 @@ class Budget:
     """Passes over the canvas in one run."""
     max_passes: int = 16
     """Passes over all runs."""
+    refinements: int = 1
+    """Tries to repair what is doubtful."""
 
 
 def budget_of(generator: object) -> Budget:

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from ..denoise import Denoised, Proposal, Step, denoise
-from ..draft import CanvasPass, Draft, Kind, Passes, Prompt, Source, Token
+from ..draft import Budget, CanvasPass, Draft, Kind, Passes, Prompt, Source, Token
 from ..policy import Policy, threshold_policy
 from .batch import Gathering
 from .layout import Layout, LayoutOptions, Words, arrange, beginnings
@@ -59,6 +59,8 @@ class EmbeddedReader:
     """
 
     name = "embedded"
+    budget = Budget(candidates=1, run_passes=1, refinements=0)
+    """More candidates and passes were measured to answer no better and to cite worse: RESULTS.md, "Denoising taken apart"."""
 
     def __init__(
         self, reader: Reader, words: Words, layout: LayoutOptions, options: ReaderOptions | None = None

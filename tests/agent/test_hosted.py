@@ -101,9 +101,10 @@ def test_an_order_in_a_document_stays_behind_the_fence() -> None:
 def test_the_budget_is_the_models_own_unless_it_is_given() -> None:
     hosted = HostedGenerator.openai("http://127.0.0.1:9/v1#m")
     shelf = Shelf(LIBRARY)
-    assert Agent(shelf, hosted).options.max_passes == 4096
-    given = over(LIBRARY, hosted, max_passes=8).options
-    assert (given.max_passes, given.run_passes) == (8, 256)
+    own = Agent(shelf, hosted).options
+    assert (own.max_passes, own.candidates, own.max_refinements) == (4096, 3, 1)
+    given = over(LIBRARY, hosted, max_passes=8, max_refinements=2).options
+    assert (given.max_passes, given.run_passes, given.max_refinements) == (8, 256, 2)
 
 
 # The command line.

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from remask.agent.answer import RefinePass
 from remask.agent.cli import main
+from remask.agent.options import AgentOptions
 from remask.dllm.draft import Draft, Generator, Prompt
-from remask.dllm.mini.reader import ReaderOptions
+from remask.dllm.mini.reader import EmbeddedReader, ReaderOptions
 from remask.dllm.scripted import ScriptedGenerator
 from remask.evals.ablation import ALL_SLOTS, Plan, pace_of, plan, run, variants
 from remask.evals.asking import Row
@@ -30,8 +31,9 @@ def test_variants_differ_in_what_they_are_named_for() -> None:
         "re-masking": (usual, 4, 1, 1),
         "candidates": (usual, 4, 3, 0),
         "both": (usual, 4, 3, 1),
-        "as shipped": (usual, 2, 3, 1),
     }
+    own = AgentOptions().fitted(EmbeddedReader.budget)
+    assert told["one pass"] == (usual, own.run_passes, own.candidates, own.max_refinements)
 
 
 def told(prompt: Prompt) -> list[Draft]:
