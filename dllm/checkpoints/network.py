@@ -8,9 +8,9 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
+from ..packed import pack
 from .attend import attention_mask, places
 from .family import Family
-from .fewrows import quicken
 from .keys import KeyStore
 from .llada2 import LLaDA2
 from .load import Loaded
@@ -21,14 +21,14 @@ class Network:
 
     def __init__(self, loaded: Loaded, *, block_length: int | None = None) -> None:
         """`block_length` overrides the family's, for checkpoints that were trained with other blocks."""
-        quicken(loaded.network)
+        pack(loaded.network)
         self.family: Family = loaded.family
         self.window = loaded.window
         self.attends_in_blocks_of = (block_length or self.family.block_length) if self.family.block_length else None
         self._trunk: nn.Module = loaded.network.model  # type: ignore[assignment]
         self._head: nn.Module = loaded.network.lm_head  # type: ignore[assignment]
-        weight: Tensor = self._head.weight  # type: ignore[assignment]
-        self.device, self.dtype, self.words = weight.device, weight.dtype, weight.shape[0]
+        first = next(self._trunk.parameters())
+        self.device, self.dtype, self.words = first.device, first.dtype, cast(int, self._head.out_features)
         self._ours = isinstance(loaded.network, LLaDA2)
         # transformers renamed this argument during version 5.
         names = signature(self._trunk.forward).parameters

@@ -4,10 +4,10 @@ The prompt is encoded once and never sees the canvas, so its cache is exact. Eve
 position of the prompt, or at one of a few fixed words. Knows tensors. Does not know text.
 """
 
-# E examples, W windows an example, T tokens a window, L = W*T positions, D draws (canvases) an example, N slots,
-# H heads, C width. Suffixes name the axes.
+# E examples, W windows an example, T tokens a window, L = W*T positions, R rows (tokens without padding), S kinds of states,
+# K keys and values, D draws (canvases) an example, N slots, H heads, C width, c = C/H. Suffixes name the axes.
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -46,25 +46,27 @@ class ReaderShape:
 
 
 class Windows(NamedTuple):
-    """Windows, each read by itself. [W, T, C] or, one a layer, [W, H, T, C/H]."""
+    """Windows of R rows in all, each read by itself: the cache before it is a prompt's."""
 
-    states: Tensor
-    start: Tensor
-    stop: Tensor
-    cite: Tensor
-    keys: list[Tensor]
-    values: list[Tensor]
+    states_SRC: Tensor  # final states, and what start, stop and citation queries are matched with
+    heads_KHRc: Tensor  # each layer's keys, then its values
 
-    def each(self, change: Callable[[Tensor], Tensor]) -> "Windows":
-        """The same change made to every tensor."""
-        return Windows(
-            change(self.states),
-            change(self.start),
-            change(self.stop),
-            change(self.cite),
-            [change(k) for k in self.keys],
-            [change(v) for v in self.values],
+    def split(self, lengths: Sequence[int]) -> list["Windows"]:
+        """Each window with memory of its own: a part would keep the whole alive."""
+        parts = zip(
+            torch.split(self.states_SRC, [*lengths], 1), torch.split(self.heads_KHRc, [*lengths], 2), strict=True
         )
+        return [Windows(states.clone(), heads.clone()) for states, heads in parts]
+
+    @staticmethod
+    def joined(windows: Sequence["Windows"]) -> "Windows":
+        return Windows(torch.cat([w.states_SRC for w in windows], 1), torch.cat([w.heads_KHRc for w in windows], 2))
+
+    def spread(self, at_R: Tensor, positions: int) -> "Windows":
+        """Row r at position `at_R[r]` of so many, zero elsewhere."""
+        (S, _, C), (K, H, _, c) = self.states_SRC.shape, self.heads_KHRc.shape
+        states, heads = self.states_SRC.new_zeros(S, positions, C), self.heads_KHRc.new_zeros(K, H, positions, c)
+        return Windows(states.index_copy(1, at_R, self.states_SRC), heads.index_copy(2, at_R, self.heads_KHRc))
 
 
 class Encoded(NamedTuple):
@@ -101,9 +103,10 @@ class Predicted(NamedTuple):
 def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
     """Scaled dot-product attention [B, H, Q, c] under a boolean mask, or none.
 
-    On a CPU in bfloat16 two plain products take half the time of the fused kernel (measured, 4 x 384 tokens, with gradients).
+    On a CPU in bfloat16 two plain products take half the time of the fused kernel with gradients (4 x 384 tokens), and 1.7
+    times its time without (10 windows of 60 to 280 tokens).
     """
-    if q.dtype is not torch.bfloat16 or q.device.type != "cpu":
+    if not torch.is_grad_enabled() or q.dtype is not torch.bfloat16 or q.device.type != "cpu":
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
     with torch.autocast("cpu", enabled=False):
         scores = torch.matmul(q * q.shape[-1] ** -0.5, k.transpose(-1, -2))
@@ -136,27 +139,29 @@ def merge(mixed_BHTc: Tensor) -> Tensor:
     return mixed_BHTc.transpose(1, 2).flatten(2)
 
 
-class _Rows:
-    """The tokens of windows padded at their ends, one a row, and back."""
+class Ragged:
+    """Windows of these lengths, one after another without padding: who attends to whom."""
 
-    def __init__(self, real_WT: Tensor) -> None:
-        self.shape = real_WT.shape
-        self.at_R = None if real_WT.all() else real_WT.flatten().nonzero()[:, 0]
-        self.apart = self.at_R is not None and real_WT.device.type == "cpu"
-        """Whether to attend window by window: on a CPU small products cost nothing extra, and padding does."""
-        self.lengths: list[int] = real_WT.sum(1).tolist()
+    def __init__(self, lengths: Sequence[int], device: torch.device, *, apart: bool | None = None) -> None:
+        """`apart`: attend window by window instead of all padded to the longest. On a CPU by itself: there small products
+        cost nothing extra, and padding does."""
+        self._lengths = [n for n in lengths if n]
+        self._apart = apart if apart is not None else device.type == "cpu"
+        longest_W = torch.tensor(self._lengths, device=device)[:, None]
+        self._real_WT = torch.arange(max(self._lengths, default=0), device=device) < longest_W
+        self._at_R = self._real_WT.flatten().nonzero()[:, 0]
+        self.columns_R = self._real_WT.nonzero()[:, 1]
+        """The place of every row in its window."""
 
-    def taken(self, x_WTC: Tensor) -> Tensor:
-        """[R, C]: without the padding."""
-        flat = x_WTC.flatten(0, 1)
-        return flat if self.at_R is None else flat.index_select(0, self.at_R)
-
-    def spread(self, x_RC: Tensor) -> Tensor:
-        """[W, T, C]: zero where there is padding."""
-        if self.at_R is not None:
-            W, T = self.shape
-            x_RC = x_RC.new_zeros(W * T, x_RC.shape[1]).index_copy(0, self.at_R, x_RC)
-        return x_RC.view(*self.shape, -1)
+    def attended(self, layer: "Layer", qkv_RC: Tensor) -> Tensor:
+        """[R, C]: every row attends to the rows of its own window."""
+        if self._apart:
+            return torch.cat(
+                [merge(attend(*layer.split(own[None]), None))[0] for own in torch.split(qkv_RC, self._lengths)]
+            )
+        padded = qkv_RC.new_zeros(self._real_WT.numel(), qkv_RC.shape[1]).index_copy(0, self._at_R, qkv_RC)
+        mixed = attend(*layer.split(padded.view(*self._real_WT.shape, -1)), self._real_WT[:, None, None])
+        return merge(mixed).flatten(0, 1).index_select(0, self._at_R)
 
 
 class Layer(nn.Module):
@@ -239,41 +244,45 @@ class Reader(nn.Module):
         pad: int,
     ) -> Encoded:
         """Reads prompts: one pass over every window, windows apart from each other."""
-        flat = [t.flatten(0, 1) for t in (ids_EWT, marks_EWT, evidence_EWT)]
-        windows = self.read_windows(flat[0], flat[1], (flat[2] >= 0).long(), pad=pad)
-        return self.assemble(windows, ids_EWT, marks_EWT, evidence_EWT, pointable_EWT, first_EWT, last_EWT, pad=pad)
+        E, W, T = ids_EWT.shape
+        real_P = (ids_EWT != pad).flatten()
+        at_R = real_P.nonzero()[:, 0]
+        shown_3P = torch.stack([ids_EWT, marks_EWT, (evidence_EWT >= 0).long()]).flatten(1)
+        windows = self.read(shown_3P[:, at_R], real_P.view(E * W, T).sum(1).tolist())
+        if len(at_R) < len(real_P):
+            windows = windows.spread(at_R, len(real_P))
+        return self.assemble(
+            windows,
+            ids_EWT,
+            marks_EWT,
+            evidence_EWT,
+            pointable_EWT,
+            first_EWT,
+            last_EWT,
+            pad=pad,
+        )
 
-    def read_windows(self, ids_WT: Tensor, marks_WT: Tensor, types_WT: Tensor, *, pad: int) -> "Windows":
-        """The costly part: each window read by itself, so that one read before need not be read again."""
-        T = ids_WT.shape[1]
-        assert self.shape.positions >= T, f"a window of {T} tokens is longer than the encoder's {self.shape.positions}"
-        x = self.words(ids_WT) + self.places(torch.arange(T, device=ids_WT.device)) + self.types(types_WT)
+    def read(self, shown_3R: Tensor, lengths: Sequence[int]) -> Windows:
+        """The costly part: ids, marks and types of windows of these lengths, one after another. Each is read by itself, so
+        that one read before need not be read again."""
+        ids_R, marks_R, types_R = shown_3R
+        longest = max(lengths, default=0)
+        assert longest <= self.shape.positions, f"{longest} tokens are more than the encoder's {self.shape.positions}"
+        ragged = Ragged(lengths, ids_R.device)
+        x = self.words(ids_R) + self.places(ragged.columns_R) + self.types(types_R)
         # Added to the sum before its norm, so that zero marks leave the pre-trained encoder as it was.
-        x = self.embed_norm(x + self.marks(marks_WT))
-        real_WT = ids_WT != pad
-        mask = None if real_WT.all() else real_WT[:, None, None, :]
-        # All but attention is done for the tokens alone, one a row: a third of the windows of ten passages is padding.
-        rows = _Rows(real_WT)
-        x = rows.taken(x)
-        keys, values = [], []
+        x = self.embed_norm(x + self.marks(marks_R))
+        heads = []
         for layer in self.layers:
             assert isinstance(layer, Layer)
             qkv = layer.qkv(x)
-            q, k, v = layer.split(rows.spread(qkv))
-            if rows.apart:
-                each = (merge(attend(*layer.split(own[None]), None))[0] for own in qkv.split(rows.lengths))
-                mixed = torch.cat(tuple(each))
-            else:
-                mixed = rows.taken(merge(attend(q, k, v, mask)))
-            x = layer.finish(x, mixed)
-            keys.append(k)
-            values.append(v)
-        start, stop, cite = (rows.spread(key(x)) for key in (self.start_key, self.stop_key, self.cite_key))
-        return Windows(rows.spread(x), start, stop, cite, keys, values)
+            x = layer.finish(x, ragged.attended(layer, qkv))
+            heads += [part[0] for part in layer.split(qkv[None])[1:]]
+        return Windows(torch.stack([x, self.start_key(x), self.stop_key(x), self.cite_key(x)]), torch.stack(heads))
 
     @staticmethod
     def assemble(
-        windows: "Windows",
+        windows: Windows,
         ids_EWT: Tensor,
         marks_EWT: Tensor,
         evidence_EWT: Tensor,
@@ -283,16 +292,19 @@ class Reader(nn.Module):
         *,
         pad: int,
     ) -> Encoded:
-        """Windows to prompts of W windows each."""
+        """What was read, R = E*W*T rows, to prompts of W windows each."""
         E, W, T = ids_EWT.shape
         pointable = pointable_EWT.flatten(1)
+        states, start, stop, cite = windows.states_SRC.view(4, E, W * T, -1)
+        K, H, _, c = windows.heads_KHRc.shape
+        heads = list(windows.heads_KHRc.view(K, H, E, W * T, c).transpose(1, 2))
         return Encoded(
-            windows.states.view(E, W * T, -1),
-            windows.start.view(E, W * T, -1),
-            windows.stop.view(E, W * T, -1),
-            windows.cite.view(E, W * T, -1),
-            [_join(k, E, W) for k in windows.keys],
-            [_join(v, E, W) for v in windows.values],
+            states,
+            start,
+            stop,
+            cite,
+            heads[0::2],
+            heads[1::2],
             (ids_EWT != pad).flatten(1),
             pointable & first_EWT.flatten(1),
             pointable & last_EWT.flatten(1),
@@ -350,18 +362,13 @@ class Reader(nn.Module):
         return torch.cat([scores, self.cite_end(h_EDMC).float()], -1).log_softmax(-1)
 
 
-def _join(x: Tensor, E: int, W: int) -> Tensor:
-    """[E*W, H, T, c] -> [E, H, W*T, c]: the canvas sees every window."""
-    H, T, c = x.shape[1:]
-    return x.view(E, W, H, T, c).transpose(1, 2).reshape(E, H, W * T, c)
-
-
 def _affinity(q_EDMC: Tensor, k_ELC: Tensor, scale: float) -> Tensor:
-    return torch.einsum("edmc,elc->edml", q_EDMC * scale, k_ELC).float()
+    E, D, M, _ = q_EDMC.shape
+    return torch.matmul((q_EDMC * scale).flatten(1, 2), k_ELC.transpose(1, 2)).view(E, D, M, -1).float()
 
 
 def _pointer(q_EDC: Tensor, k_ELC: Tensor, scale: float, allowed_EL: Tensor) -> Tensor:
-    scores = torch.einsum("edc,elc->edl", q_EDC * scale, k_ELC).float()
+    scores = torch.matmul(q_EDC * scale, k_ELC.transpose(1, 2)).float()
     return scores.masked_fill(~allowed_EL[:, None, :], -1e4).log_softmax(-1)
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from ..packed import pack, packed
 from .model import Layer, Reader
 
 Precision = Literal["auto", "float32", "bfloat16", "int8"]
@@ -19,14 +20,18 @@ def use_bfloat16(precision: Precision, device: torch.device) -> bool:
     """Whether to compute in bfloat16: as told, or, for "auto", if a matrix product is `WORTH` times as fast in it."""
     if precision != "auto":
         return precision == "bfloat16"
-    return device.type != "cpu" or _pays(_layer().to(torch.bfloat16))
+    return device.type != "cpu" or _pays(packed(_layer().to(torch.bfloat16)), torch.bfloat16)
 
 
 def use_int8(precision: Precision, device: torch.device) -> bool:
     """Whether to multiply in int8: as told, or, for "auto", if it is `WORTH` times as fast. Asked when bfloat16 is not."""
     if precision != "auto":
         return precision == "int8"
-    return device.type == "cpu" and "x86" in torch.backends.quantized.supported_engines and _pays(Int8Linear(_layer()))
+    return (
+        device.type == "cpu"
+        and "x86" in torch.backends.quantized.supported_engines
+        and _pays(Int8Linear(_layer()), torch.float32)
+    )
 
 
 def _layer() -> nn.Linear:
@@ -34,13 +39,12 @@ def _layer() -> nn.Linear:
 
 
 @torch.inference_mode()
-def _pays(brief: nn.Module) -> bool:
+def _pays(brief: nn.Module, given: torch.dtype) -> bool:
     """Takes 50 to 200 ms on a processor where nothing pays."""
-    plain, x = _layer(), torch.ones(128, 384)
-    given = x.bfloat16() if isinstance(brief, nn.Linear) else x
+    plain, x = packed(_layer()), torch.ones(128, 384)
     seconds = {plain: float("inf"), brief: float("inf")}
     for _ in range(6):  # in turn, so that a busy moment hits both
-        for layer, rows in ((plain, x), (brief, given)):
+        for layer, rows in ((plain, x), (brief, x.to(given))):
             begin = time.perf_counter()
             layer(rows)
             seconds[layer] = min(seconds[layer], time.perf_counter() - begin)
@@ -51,14 +55,14 @@ def fit(reader: Reader, precision: Precision) -> Reader:
     """The reader, changed in place to compute as told or as is fastest here. For reading only, it can't be trained on."""
     device = next(reader.parameters()).device
     if use_bfloat16(precision, device):
-        return reader.to(torch.bfloat16)
+        return pack(reader.to(torch.bfloat16))
     reader = reader.to(torch.float32)
     if use_int8(precision, device):
         for layer in reader.layers:
             assert isinstance(layer, Layer)
             for name in ("qkv", "mix", "up", "down"):
                 setattr(layer, name, Int8Linear(getattr(layer, name)))
-    return reader
+    return pack(reader)
 
 
 class Int8Linear(nn.Module):

@@ -27,7 +27,7 @@ from .model import END, KIND, KINDS, MASK, Encoded, Reader
 from .precision import Precision, fit
 from .propose import Reading, blank_canvas, part_slots, read, read_off
 from .weights import SHIPPED, Loaded, load_reader
-from .windows import WindowCache, joined
+from .windows import WindowCache
 
 BLOCK = "▒"
 
@@ -140,7 +140,7 @@ class EmbeddedReader:
         shown_to_canvas = (ids, marks, evidence, pointable, first, last)
         arrays = [torch.from_numpy(a)[None].to(self._device) for a in shown_to_canvas]
         with self._computing():
-            read = joined(self._windows.read(self._reader, rows))
+            read = self._windows.read(self._reader, rows)
             encoded = self._reader.assemble(read, *arrays, pad=self._words.pad)
         return _Read(prompt, layout, encoded, 0.0)
 

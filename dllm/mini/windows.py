@@ -6,16 +6,13 @@ Exact, since windows do not see each other. Knows tensors, not prompts.
 # T tokens of a window; windows here have no padding.
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from threading import Lock
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from .model import Reader, Windows
-
-ALIKE = 0.8  # windows at least this long are padded to the longest of their batch
 
 
 class WindowCache:
@@ -26,16 +23,19 @@ class WindowCache:
         self._kept: OrderedDict[bytes, Windows] = OrderedDict()
         self._lock = Lock()
 
-    def read(self, reader: Reader, windows: Sequence[Tensor]) -> list[Windows]:
-        """Each window [3, T] (ids, marks, types) as `reader.read_windows` reads it, reading only those that are not kept."""
+    def read(self, reader: Reader, windows: Sequence[Tensor]) -> Windows:
+        """These windows ([3, T]: ids, marks, types), one after another, as `reader.read` gives them, reading only those that
+        are not kept."""
         keys = [window.cpu().numpy().tobytes() for window in windows]
         with self._lock:
             known = {key: self._kept[key] for key in keys if key in self._kept}
         missing = {key: window for key, window in zip(keys, windows, strict=True) if key not in known}
-        for batch in _batches(sorted(missing, key=lambda key: -missing[key].shape[1]), missing):
-            known |= zip(batch, _read(reader, [missing[key] for key in batch]), strict=True)
+        if missing:
+            lengths = [window.shape[1] for window in missing.values()]
+            read = reader.read(torch.cat(list(missing.values()), 1), lengths)
+            known |= zip(missing, read.split(lengths), strict=True)
         self._keep(known)
-        return [known[key] for key in keys]
+        return Windows.joined([known[key] for key in keys])
 
     def _keep(self, known: dict[bytes, Windows]) -> None:
         with self._lock:
@@ -44,39 +44,3 @@ class WindowCache:
                 self._kept.move_to_end(key)
             while len(self._kept) > self.size:
                 self._kept.popitem(last=False)
-
-
-def _batches(keys: Sequence[bytes], windows: dict[bytes, Tensor]) -> Iterator[list[bytes]]:
-    """Keys, longest window first, cut where windows become much shorter than their batch's first."""
-    batch: list[bytes] = []
-    for key in keys:
-        if batch and windows[key].shape[1] < ALIKE * windows[batch[0]].shape[1]:
-            yield batch
-            batch = []
-        batch.append(key)
-    if batch:
-        yield batch
-
-
-def _read(reader: Reader, windows: Sequence[Tensor]) -> list[Windows]:
-    """Read in one batch, given back one by one without the padding (id 0 in every BERT vocabulary)."""
-    width = max(window.shape[1] for window in windows)
-    ids, marks, types = torch.stack([F.pad(window, (0, width - window.shape[1])) for window in windows], 1)
-    read = reader.read_windows(ids, marks, types, pad=0)
-    return [_cut(read, row, window.shape[1]) for row, window in enumerate(windows)]
-
-
-def _cut(read: Windows, row: int, length: int) -> Windows:
-    return read.each(lambda t: t[row : row + 1, ..., :length, :].clone())
-
-
-def joined(windows: Sequence[Windows]) -> Windows:
-    """Windows one after another, as one."""
-    return Windows(
-        torch.cat([w.states for w in windows], -2),
-        torch.cat([w.start for w in windows], -2),
-        torch.cat([w.stop for w in windows], -2),
-        torch.cat([w.cite for w in windows], -2),
-        [torch.cat(layer, -2) for layer in zip(*(w.keys for w in windows), strict=True)],
-        [torch.cat(layer, -2) for layer in zip(*(w.values for w in windows), strict=True)],
-    )

@@ -14,7 +14,7 @@ from remask.dllm.mini.model import KIND, Encoded, Predicted, Reader, ReaderShape
 from remask.dllm.mini.propose import blank_canvas
 from remask.dllm.mini.reader import EmbeddedReader, ReaderOptions
 from remask.dllm.mini.weights import load_words, new_reader
-from remask.dllm.mini.windows import WindowCache, joined
+from remask.dllm.mini.windows import WindowCache
 from torch import Tensor
 
 WORDS = load_words()
@@ -36,7 +36,7 @@ def encoded(reader: Reader, prompt: Prompt) -> Encoded:
     shown = np.stack([apart.ids_WT, apart.marks_WT, apart.evidence_WT >= 0])
     rows = [torch.from_numpy(shown[:, w, apart.row(w)]) for w in range(shown.shape[1])]
     arrays = [torch.from_numpy(a)[None] for a in apart.joined().arrays]
-    return reader.assemble(joined(WindowCache().read(reader, rows)), *arrays, pad=WORDS.pad)
+    return reader.assemble(WindowCache().read(reader, rows), *arrays, pad=WORDS.pad)
 
 
 @torch.inference_mode()

@@ -4,9 +4,9 @@ import numpy as np
 import torch
 from remask.dllm.draft import Evidence, Prompt
 from remask.dllm.mini.layout import Layout, LayoutOptions, arrange
-from remask.dllm.mini.model import Reader, ReaderShape, Windows
+from remask.dllm.mini.model import Ragged, Reader, ReaderShape, Windows
 from remask.dllm.mini.weights import load_words
-from remask.dllm.mini.windows import WindowCache, joined
+from remask.dllm.mini.windows import WindowCache
 
 WORDS = load_words()
 TEXTS = [
@@ -28,41 +28,42 @@ def rows(*texts: str) -> list[torch.Tensor]:
     return [torch.from_numpy(shown[:, w, laid.row(w)]) for w in range(shown.shape[1])]
 
 
-def tensors(windows: Windows) -> list[torch.Tensor]:
-    return [windows.states, windows.start, windows.stop, windows.cite, *windows.keys, *windows.values]
+def same(found: Windows, wanted: Windows) -> None:
+    for ours, theirs in zip(found, wanted, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
 
 
 @torch.inference_mode()
 def test_a_window_read_among_others_is_what_it_is_alone() -> None:
-    reader = small_reader()
-    for window, found in zip(rows(*TEXTS), WindowCache().read(reader, rows(*TEXTS)), strict=True):
-        alone = reader.read_windows(*window[:, None], pad=WORDS.pad)
-        for ours, theirs in zip(tensors(found), tensors(alone), strict=True):
-            torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
+    reader, windows = small_reader(), rows(*TEXTS)
+    lengths = [window.shape[1] for window in windows]
+    together = WindowCache().read(reader, windows).split(lengths)
+    for window, found in zip(windows, together, strict=True):
+        same(found, reader.read(window, [window.shape[1]]))
+
+
+@torch.inference_mode()
+def test_windows_padded_to_the_longest_are_read_as_window_by_window() -> None:
+    layer, lengths = small_reader().layers[0], [3, 7, 1]
+    qkv_RC = torch.randn(sum(lengths), 3 * 48, generator=torch.Generator().manual_seed(0))
+    one_by_one, padded = (Ragged(lengths, torch.device("cpu"), apart=apart) for apart in (True, False))
+    torch.testing.assert_close(padded.attended(layer, qkv_RC), one_by_one.attended(layer, qkv_RC))
+    assert padded.columns_R.tolist() == [0, 1, 2, 0, 1, 2, 3, 4, 5, 6, 0]
 
 
 @torch.inference_mode()
 def test_only_new_windows_are_read() -> None:
     reader, cache, read = small_reader(), WindowCache(), []
-    plain = reader.read_windows
+    plain = reader.read
 
-    def counted(ids: torch.Tensor, *rest: torch.Tensor, pad: int) -> Windows:
-        read.append(len(ids))
-        return plain(ids, *rest, pad=pad)
+    def counted(shown: torch.Tensor, lengths: list[int]) -> Windows:
+        read.append(len(lengths))
+        return plain(shown, lengths)
 
-    reader.read_windows = counted  # type: ignore[method-assign]
-    for texts in (TEXTS[1:2], TEXTS[1:], TEXTS[1:], TEXTS):
-        cache.read(reader, rows(*texts))
+    reader.read = counted  # type: ignore[method-assign]
+    seen = [cache.read(reader, rows(*texts)) for texts in (TEXTS[1:2], TEXTS[1:], TEXTS[1:], TEXTS)]
     assert sum(read) == len(rows(*TEXTS))
-
-
-@torch.inference_mode()
-def test_joined_windows_are_one_prompt_without_padding() -> None:
-    read = WindowCache().read(small_reader(), rows(*TEXTS))
-    whole = joined(read)
-    lengths = [window.shape[1] for window in rows(*TEXTS)]
-    assert whole.states.shape[1] == sum(lengths) == whole.keys[0].shape[2]
-    torch.testing.assert_close(whole.cite[:, lengths[0] : lengths[0] + lengths[1]], read[1].cite)
+    same(seen[-1], WindowCache().read(reader, rows(*TEXTS)))
 
 
 def test_no_more_windows_are_kept_than_allowed() -> None:
