@@ -25,7 +25,7 @@ LEFT_BEHIND = (
     "runs",
 )
 MAY_IMPORT = {
-    "retrieval": set(),
+    "retrieval": {"dllm"},
     "dllm": set(),
     "agent": {"retrieval", "dllm"},
     "evals": {"agent", "retrieval", "dllm"},
