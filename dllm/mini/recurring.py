@@ -8,11 +8,13 @@ are shown share rare words with the question, too, but not the answer. Rows are 
 
 import gzip
 import json
+import os
 import random
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import log
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -189,14 +191,18 @@ def make(
     seed: Annotated[int, typer.Option("--seed")] = 0,
 ) -> None:
     """Make training questions from texts alone."""
-    made = 0
-    with gzip.open(out, "wt", encoding="utf-8") as file:
-        for row in Recurring(read_texts(corpus), seed=seed).rows():
-            if made == rows:
-                break
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            made += 1
-    typer.echo(f"{made} rows in {out}")
+    aside = out.with_name(f".{out.name}.{os.getpid()}")
+    try:
+        made = islice(Recurring(read_texts(corpus), seed=seed).rows(), rows)
+        with gzip.open(aside, "wt", encoding="utf-8") as file:
+            number = sum(1 for row in made if file.write(json.dumps(row, ensure_ascii=False) + "\n"))
+        os.replace(aside, out)
+    except (TrainingDataUnusable, OSError) as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(1) from error
+    finally:
+        aside.unlink(missing_ok=True)
+    typer.echo(f"{number} rows in {out}")
 
 
 if __name__ == "__main__":

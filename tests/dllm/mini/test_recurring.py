@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import typer
 from remask.dllm.errors import TrainingDataUnusable
 from remask.dllm.mini.examples import pieces_of, read_examples, target_of
 from remask.dllm.mini.layout import LayoutOptions
@@ -82,6 +83,21 @@ def test_a_file_is_made_of_a_file(tmp_path: Path) -> None:
     assert read_texts(corpus) == list(TEXTS)
     make(corpus, out, rows=1, seed=0)
     assert not list(read_examples(out)), "so few texts share too little"
+
+
+def test_mistakes_are_told_in_a_line_and_an_older_file_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, bad, out = tmp_path / "good.jsonl", tmp_path / "bad.jsonl", tmp_path / "made.jsonl.gz"
+    good.write_text('{"title": "a", "sents": ["b"]}\n')
+    bad.write_text("{")
+    out.write_text("an older file")
+    for corpus, place, told in ((good, tmp_path / "nowhere" / "made.gz", "nowhere"), (bad, out, "row 1: ")):
+        with pytest.raises(typer.Exit):
+            make(corpus, place, rows=1, seed=0)
+        assert told in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.jsonl", "good.jsonl", "made.jsonl.gz"]
+    assert out.read_text() == "an older file"
 
 
 @pytest.mark.parametrize("wrong", ['{"title": "a"}', '{"title": "a", "sents": "b c"}', "[1]", "{"])
